@@ -1,0 +1,25 @@
+"""The game of Gomoku and its Gymnasium face; it knows no learning.
+
+Reading order: coords, lines, rules, patterns, renju, board, bitboard, symmetry, record, observation, render,
+lockstep, gomoku_env, vector_env, aec. Shapes: H rows, W columns, A = H * W cells, N positions, E parallel games.
+"""
+
+from env.board import Board
+from env.lockstep import Lockstep
+from env.observation import Positions
+from env.record import GameRecord, RecordError
+from env.rules import BLACK, EMPTY, WHITE, IllegalMoveError, Outcome, Rule
+
+__all__ = [
+    "BLACK",
+    "EMPTY",
+    "WHITE",
+    "Board",
+    "GameRecord",
+    "IllegalMoveError",
+    "Lockstep",
+    "Outcome",
+    "Positions",
+    "RecordError",
+    "Rule",
+]

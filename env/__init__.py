@@ -1,10 +1,11 @@
-"""The game of Gomoku and its Gymnasium face; it knows no learning.
+"""The game of Gomoku and its Gymnasium face; it knows no learning. Importing it registers "Gomoku-v0".
 
 Reading order: coords, lines, rules, patterns, renju, board, bitboard, symmetry, record, observation, render,
 lockstep, gomoku_env, vector_env, aec. Shapes: H rows, W columns, A = H * W cells, N positions, E parallel games.
 """
 
 from env.board import Board
+from env.gomoku_env import GomokuEnv
 from env.lockstep import Lockstep
 from env.observation import Positions
 from env.record import GameRecord, RecordError
@@ -16,6 +17,7 @@ __all__ = [
     "WHITE",
     "Board",
     "GameRecord",
+    "GomokuEnv",
     "IllegalMoveError",
     "Lockstep",
     "Outcome",

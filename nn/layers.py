@@ -1,0 +1,164 @@
+"""What a layer is, and the three that need no picture: Dense, ReLU and Flatten.
+
+A layer turns ``x`` into ``out`` (forward) and the slope of the loss by ``out`` into its slope by ``x`` (backward).
+
+    forward   x  ---> layer ---> out          keeps what backward will need
+    backward  d_x <-- layer <--- d_out        adds the slopes by its own parameters to ``Parameter.grad``
+
+``d_name`` always means the slope of the loss by ``name`` and has the shape of ``name``.
+"""
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from nn.init import NormalSource, he_normal
+
+FloatArray = NDArray[np.floating[Any]]
+Kept = TypeVar("Kept")
+
+
+class ShapeError(ValueError):
+    """An array has another shape than the one that was asked for; the message names both."""
+
+
+class NonFiniteError(ValueError):
+    """A number that must be finite is NaN or infinite."""
+
+
+class NoForwardError(ValueError):
+    """``backward`` was called on a layer that has not seen a ``forward``."""
+
+
+class Parameter:
+    """An array that is learnt: ``value``, and ``grad``, the slope of the loss by each of its entries (same shape).
+
+    Layers add to ``grad``; whoever takes a step sets it back to zero first (``zero_grad`` of an optimiser).
+    """
+
+    def __init__(self, name: str, value: FloatArray) -> None:
+        self.name = name
+        self.value = np.ascontiguousarray(value)
+        self.grad = np.zeros_like(self.value)
+
+    def __repr__(self) -> str:
+        return f"Parameter({self.name!r}, shape={self.value.shape}, dtype={self.value.dtype})"
+
+
+class Layer:
+    """The contract every layer keeps.
+
+    ``forward`` keeps what ``backward`` needs; ``predict`` gives the same output and keeps nothing, so it may be
+    called between the two. ``backward`` leaves ``d_out`` as it was and adds to the gradients of its parameters.
+    """
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        """Return the output for ``x`` and keep what backward needs."""
+        raise NotImplementedError
+
+    def backward(self, d_out: FloatArray) -> FloatArray:
+        """Return d_x for the x of the last forward; add to every ``Parameter.grad``."""
+        raise NotImplementedError
+
+    def predict(self, x: FloatArray) -> FloatArray:
+        """Return the output for ``x`` and keep nothing."""
+        raise NotImplementedError
+
+    def parameters(self) -> list[Parameter]:
+        """Return what is learnt here, in a fixed order."""
+        return []
+
+
+def kept_by_forward(value: Kept | None) -> Kept:
+    """Return what forward kept for backward.
+
+    Raises NoForwardError if there is nothing.
+    """
+    if value is None:
+        raise NoForwardError("backward needs a forward before it: it is the slope at the x that forward saw")
+    return value
+
+
+class Dense(Layer):
+    """Every output is a weighted sum of all inputs: ``out = x @ weight + bias``.
+
+    x (N, D), weight (D, M), bias (M,), out (N, M).
+    """
+
+    def __init__(
+        self, inputs: int, outputs: int, *, rng: NormalSource, dtype: DTypeLike = np.float32, name: str = "dense"
+    ) -> None:
+        self.weight = Parameter(f"{name}.weight", he_normal((inputs, outputs), inputs, rng, dtype))  # (D, M)
+        self.bias = Parameter(f"{name}.bias", np.zeros(outputs, dtype))  # (M,)
+        self._x: FloatArray | None = None
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        """x (N, D) -> out (N, M)."""
+        out = self.predict(x)
+        self._x = x
+        return out
+
+    def backward(self, d_out: FloatArray) -> FloatArray:
+        """d_out (N, M) -> d_x (N, D).
+
+        ``out[n, m] = bias[m] + sum over d of x[n, d] * weight[d, m]``, so one product gives two slopes:
+        weight[d, m] moves out[n, m] by x[n, d] in every row n, and x[n, d] moves out[n, m] by weight[d, m] in
+        every column m. Adding up over what is not named is a matrix product each time.
+        """
+        x = kept_by_forward(self._x)
+        self.weight.grad += x.T @ d_out  # (D, N) @ (N, M)
+        self.bias.grad += d_out.sum(axis=0)  # (M,)
+        return d_out @ self.weight.value.T  # (N, M) @ (M, D)
+
+    def predict(self, x: FloatArray) -> FloatArray:
+        """x (N, D) -> out (N, M), keeping nothing."""
+        if x.ndim != 2 or x.shape[1] != len(self.weight.value):
+            raise ShapeError(f"{self.weight.name}: got x {x.shape}, wanted (N, {len(self.weight.value)})")
+        out = x @ self.weight.value  # (N, M)
+        out += self.bias.value
+        return out
+
+    def parameters(self) -> list[Parameter]:
+        """Return [weight (D, M), bias (M,)]."""
+        return [self.weight, self.bias]
+
+
+class ReLU(Layer):
+    """Negative numbers become zero: ``out = max(x, 0)``, entry by entry, in any shape."""
+
+    def __init__(self) -> None:
+        self._positive: NDArray[np.bool_] | None = None
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        """x -> out, same shape."""
+        self._positive = x > 0
+        return self.predict(x)
+
+    def backward(self, d_out: FloatArray) -> FloatArray:
+        """d_out -> d_x, same shape: the slope is 1 where x was positive and 0 elsewhere (0 at the kink as well)."""
+        return d_out * kept_by_forward(self._positive)
+
+    def predict(self, x: FloatArray) -> FloatArray:
+        """x -> out, same shape, keeping nothing."""
+        return np.maximum(x, np.zeros_like(x[:1]))  # an array of zeros: faster than a Python 0
+
+
+class Flatten(Layer):
+    """Lay the features of a position out in one row: (N, C, H, W) -> (N, C * H * W), the last index fastest."""
+
+    def __init__(self) -> None:
+        self._shape: tuple[int, ...] | None = None
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        """x (N, ...) -> out (N, D)."""
+        self._shape = x.shape
+        return self.predict(x)
+
+    def backward(self, d_out: FloatArray) -> FloatArray:
+        """d_out (N, D) -> d_x (N, ...): no number changed, so each slope goes back to where its number came from."""
+        return d_out.reshape(kept_by_forward(self._shape))
+
+    def predict(self, x: FloatArray) -> FloatArray:
+        """x (N, ...) -> out (N, D), keeping nothing."""
+        return x.reshape(len(x), int(np.prod(x.shape[1:])))

@@ -1,0 +1,169 @@
+"""The command `gomoku`: a table of commands, each a module with `add_arguments(parser)` and `run(args) -> int`.
+
+A command's module is imported only when that command is asked for, so that `gomoku --help` answers at once.
+"""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from experiments.errors import (
+    EXIT_BROKEN_PIPE,
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_USAGE,
+    UserError,
+    did_you_mean,
+)
+
+PACKAGES = ("nn", "env", "rl", "experiments")
+HOME = Path(__file__).resolve().parent.parent  # where the four packages of this program stand
+
+
+class Command(NamedTuple):
+    """One line of the table: where the command lives and what its help teaches."""
+
+    module: str
+    summary: str
+    description: str
+    example: str
+
+
+COMMANDS = {
+    "train": Command(
+        "experiments.train",
+        "train a policy by REINFORCE self-play",
+        "Train a policy network from scratch by playing against itself and past selves. Everything the run\n"
+        "produces goes into one run directory; Ctrl-C saves and stops, --resume continues bit for bit.",
+        "gomoku train --preset quick --seed 1",
+    ),
+    "evaluate": Command(
+        "experiments.evaluate",
+        "measure one agent against another",
+        "Play colour-swapped pairs of games, each pair from its own random opening, and print the win rate\n"
+        "with its 95 % interval. A draw is no win.",
+        "gomoku evaluate greedy --against random --games 200 --size 9",
+    ),
+    "plot": Command(
+        "experiments.plots",
+        "draw learning curves",
+        "Draw the win rate of one run, or of several runs of one experiment (mean and band over the seeds),\n"
+        "against the number of games played.",
+        "gomoku plot runs/quick__s1__* -o curve.png",
+    ),
+    "demo": Command(
+        "experiments.demo",
+        "play the reference game of the Java program",
+        "Play the game of the reference Java program, move by move, and print the same bytes.",
+        "gomoku demo --layer-seeds 1 2 3 4",
+    ),
+    "parity": Command(
+        "experiments.parity",
+        "compare with the Java program, bit for bit",
+        "Go through every golden file of the Java program in a directory and print, stage by stage, how many\n"
+        "values were compared and how many differ. Any mismatch exits 1.",
+        "gomoku parity tests/data/parity",
+    ),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; see `experiments.errors` for what the codes say."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        try:
+            return _run(words)
+        finally:
+            sys.stdout.flush()  # here, where a reader that has gone is still caught
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more
+        return EXIT_BROKEN_PIPE
+    except UserError as error:
+        return _say(error, EXIT_USAGE)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _say(f"{where}{error.strerror or error}", EXIT_FAILED)
+    except ValueError as error:
+        if not is_named_error(error):
+            raise
+        return _say(error, EXIT_USAGE)
+
+
+def is_named_error(error: Exception) -> bool:
+    """Return whether `error` is of a class this program defines, such as `WeightsError`: its message is for users."""
+    return type(error).__module__.partition(".")[0] in PACKAGES
+
+
+def check_packages(home: Path) -> None:
+    """Check that `import env` and the others will find this program's packages.
+
+    Raises `UserError` naming the folder or module that shadows one.
+    """
+    for name in PACKAGES:
+        spec = find_spec(name)
+        if spec is None:
+            raise UserError(f"the package {name!r} is missing beside {home / 'experiments'}; install again: make test")
+        if spec.origin is None or Path(spec.origin).resolve() != home / name / "__init__.py":
+            found = spec.origin or ", ".join(spec.submodule_search_locations or ())
+            raise UserError(
+                f"{found} shadows this program's package {name!r} ({home / name}); "
+                "rename it (a virtual environment is best named .venv) or run the command elsewhere"
+            )
+
+
+def _run(words: list[str]) -> int:
+    name = words[0] if words else None
+    if name is not None and not name.startswith("-") and name not in COMMANDS:
+        raise UserError(f"there is no command {name!r}; {did_you_mean(name, COMMANDS)}")
+    parser = argparse.ArgumentParser(
+        prog="gomoku",
+        description="A Gomoku laboratory: a neural network by hand in NumPy, trained by REINFORCE self-play.",
+        epilog="`gomoku COMMAND --help` says more about each.",
+    )
+    parser.add_argument("--version", action="store_true", help="show the program's version and exit")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    for each, command in COMMANDS.items():
+        subparser = commands.add_parser(
+            each,
+            help=command.summary,
+            description=command.description,
+            epilog=f"example:\n  {command.example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        if each == name:
+            check_packages(HOME)
+            module = import_module(command.module)
+            module.add_arguments(subparser)
+            chosen = subparser
+    if name not in COMMANDS:
+        if parser.parse_args(words).version:
+            print(f"gomoku-lab {import_module('nn').__version__}")
+        else:
+            parser.print_help()
+        return EXIT_OK
+    args, unknown = parser.parse_known_args(words)
+    if unknown:
+        options = re.findall(r"--[a-z][a-z-]*", chosen.format_help())
+        option = unknown[0].partition("=")[0]
+        raise UserError(f"gomoku {name} takes no {option!r}; {did_you_mean(option, options)}")
+    code: int = module.run(args)
+    return code
+
+
+def _say(message: object, code: int) -> int:
+    print(f"gomoku: {' '.join(str(message).split())}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Checkpoints: everything a run needs to continue, in one file an update, the last three kept.
+
+A file is written whole or not at all, and read with every check of `nn.weights` before anything is changed.
+"""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from experiments.errors import UserError
+from experiments.run_dir import RunDir
+from nn.weights import WeightsError, load_arrays, save_arrays
+
+KEPT = 3
+FORMAT = 1
+
+
+class CheckpointError(UserError):
+    """A run whose checkpoints cannot be read."""
+
+
+class Checkpoint(NamedTuple):
+    """What a run looked like after `update` updates.
+
+    `arrays` holds weights, optimizer state and whatever else the training loop put there, `meta` the generator's
+    state, the counters and other JSON.
+    """
+
+    update: int
+    arrays: dict[str, NDArray[Any]]
+    meta: dict[str, Any]
+
+
+def save_checkpoint(
+    run: RunDir, update: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]
+) -> Path:
+    """Write `checkpoints/update_<update>.npz`, then remove all but the newest three. Returns the path."""
+    path = run.checkpoints / f"update_{update:08d}.npz"
+    save_arrays(path, arrays, {"format": FORMAT, "update": update, "content": dict(meta)})
+    for old in checkpoint_paths(run)[:-KEPT]:
+        old.unlink()
+    return path
+
+
+def load_latest(run: RunDir) -> Checkpoint | None:
+    """Return the newest checkpoint that can be read, or None if the run has not written any.
+
+    A damaged one is named on stderr, left where it is, and the one before it is taken.
+    Raises `CheckpointError` if there are checkpoints and none can be read.
+    """
+    reasons: list[str] = []
+    for path in reversed(checkpoint_paths(run)):
+        try:
+            return load_checkpoint(path)
+        except (WeightsError, CheckpointError) as error:
+            reasons.append(str(error))
+            print(f"gomoku: note: {error}; trying the checkpoint before it", file=sys.stderr)
+    if reasons:
+        raise CheckpointError(f"{run.path}: none of the {len(reasons)} checkpoints can be read: {reasons[0]}")
+    return None
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Return the checkpoint in one file.
+
+    Raises `WeightsError` if the file is damaged, `CheckpointError` if it is sound but no checkpoint.
+    """
+    arrays, meta = load_arrays(path)
+    if meta.get("format") != FORMAT or not isinstance(meta.get("content"), dict):
+        raise CheckpointError(f"{path}: not a checkpoint of format {FORMAT} (its meta: {sorted(meta)})")
+    if path.stem != f"update_{meta.get('update'):08d}":
+        raise CheckpointError(f"{path}: holds update {meta.get('update')}, which its name does not say")
+    return Checkpoint(meta["update"], dict(arrays), meta["content"])
+
+
+def checkpoint_paths(run: RunDir) -> list[Path]:
+    """Return the checkpoint files of a run, oldest first."""
+    return sorted(run.checkpoints.glob("update_*.npz"))

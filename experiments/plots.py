@@ -1,0 +1,241 @@
+"""`gomoku plot`, and the figures of a notebook: Axes in, Axes out, from the rows of `metrics.jsonl`.
+
+The command, the training loop and a notebook draw with the same functions, so they show the same curve.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.errors import EXIT_OK, UserError
+from experiments.metrics import Row, read_metrics
+from experiments.run_dir import read_json
+from nn.weights import replace_file
+
+if TYPE_CHECKING:  # matplotlib takes a second to import and is needed only where something is drawn
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart; https://jfly.uni-koeln.de/color/
+BLUE, ORANGE, GREEN, PINK, SKY, VERMILION = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
+COLOURS = {
+    "greedy": BLUE,
+    "random": ORANGE,
+    "win in one taken": GREEN,
+    "threat blocked": VERMILION,
+    "black": "0",
+    "white": "0.65",
+}
+OTHERS = (PINK, SKY, GREEN, VERMILION)
+DOTS_PER_INCH = 110
+FORMATS = (".pdf", ".png", ".svg")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="a run directory")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="the picture: .png, .svg or .pdf (default: curve.png, in the run directory if there is just one)",
+    )
+    parser.add_argument("--csv", metavar="FILE", type=Path, help="also write every metric of every run as a table")
+    parser.add_argument(
+        "--panel", action="store_true", help="draw all there is to see of one run: entropy, gradient norm, ..."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the runs, draw them, say where the picture is."""
+    from matplotlib.figure import Figure
+
+    rows = {path: read_metrics(path / "metrics.jsonl") for path in args.runs}
+    for path, its_rows in rows.items():
+        if not any("evaluation" in row for row in its_rows):
+            raise UserError(f"{path}: no evaluation in its {len(its_rows)} rows of metrics yet")
+    if args.panel:
+        if len(rows) > 1:
+            raise UserError(f"--panel shows one run; {len(rows)} were named")
+        figure = Figure(figsize=(10, 6), layout="constrained")
+        training_panel(figure, *rows.values())
+    else:
+        figure = curves(group_by_config(args.runs), rows)
+    output = args.output or (args.runs[0] if len(rows) == 1 else Path()) / "curve.png"
+    save_figure(figure, output)
+    print(output)
+    if args.csv is not None:
+        replace_file(args.csv, csv_text(rows).encode())
+        print(args.csv)
+    return EXIT_OK
+
+
+def curves(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[Row]]) -> Figure:
+    """Return a figure with one learning curve a group of runs, side by side under one scale."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2 + 6 * len(groups), 4.5), layout="constrained")
+    axes = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
+    for ax, group in zip(axes, groups, strict=True):
+        learning_curve(ax, *(rows[path] for path in group))
+        if len(groups) > 1:
+            ax.set_title(group[0].resolve().name.partition("__s")[0])
+            ax.label_outer()
+    return figure
+
+
+def learning_curve(ax: Axes, *runs: Sequence[Row]) -> Axes:
+    """Draw the win rate against each baseline over the games of training, and return `ax`.
+
+    One run: its evaluations and their 95 % Wilson intervals as a band. Several runs, seeds of one experiment: the
+    mean over the runs, and a band from the lowest to the highest; where they were evaluated after different numbers
+    of games, straight lines between a run's evaluations fill in.
+    """
+    opponents = dict.fromkeys(
+        name for rows in runs for row in rows for name, of in row.get("evaluation", {}).items() if "win_rate" in of
+    )
+    seen = [rows for rows in runs if any("evaluation" in row for row in rows)]
+    for name, colour in _coloured(list(opponents)):
+        points = [found for rows in seen if (found := evaluations(rows, name)).shape[1]]
+        games, middle, low, high = points[0] if len(points) == 1 else mean_over_runs(points)
+        ax.fill_between(games, low, high, color=colour, alpha=0.2, linewidth=0)
+        ax.plot(games, middle, color=colour, marker="o", markersize=3.5, label=f"against {name}")
+    band = f"lowest to highest of {len(seen)} runs" if len(seen) > 1 else "95 % interval"
+    ax.axhline(0.5, color="0.6", linewidth=0.8, linestyle=":")
+    _share_axis(ax, "win rate")
+    _games_axis(ax)
+    _legend(ax, title=f"band: {band}")
+    return ax
+
+
+def evaluations(rows: Sequence[Row], opponent: str) -> NDArray[np.float64]:
+    """Return (4, n): games of training, win rate, low and high end of its interval at each evaluation."""
+    found = [(row["games"], row["evaluation"][opponent]) for row in rows if opponent in row.get("evaluation", {})]
+    return np.array([(games, of["win_rate"], of["low"], of["high"]) for games, of in found]).reshape(-1, 4).T
+
+
+def mean_over_runs(points: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return (4, n): games, mean, lowest and highest win rate of several runs, where all of them have been.
+
+    points: one (4, n_i) array of `evaluations` a run.
+    """
+    start, end = max(games[0] for games, *_ in points), min(games[-1] for games, *_ in points)
+    games = np.unique(np.concatenate([point[0] for point in points]))
+    games = games[(games >= start) & (games <= end)]
+    rates = np.array([np.interp(games, point[0], point[1]) for point in points])  # (runs, n)
+    return np.array([games, rates.mean(axis=0), rates.min(axis=0), rates.max(axis=0)])
+
+
+def training_panel(figure: Figure | SubFigure, rows: Sequence[Row]) -> NDArray[Any]:
+    """Draw six views of one run into a figure, and return their axes (2, 3)."""
+    axes: NDArray[Any] = figure.subplots(2, 3, sharex=True)
+    learning_curve(axes[0, 0], rows)
+    tactics = {"win in one taken": "evaluation.tactics.win_in_one", "threat blocked": "evaluation.tactics.block_in_one"}
+    _lines(axes[0, 1], rows, tactics, marker="o")
+    _share_axis(axes[0, 1], "share of positions")
+    _lines(axes[0, 2], rows, {"black": "win_rate.black", "white": "win_rate.white"})
+    _share_axis(axes[0, 2], "self-play games won")
+    _lines(axes[1, 0], rows, {"entropy": "entropy"})
+    axes[1, 0].set_ylabel("entropy of a move (nats)")
+    _lines(axes[1, 1], rows, {"gradient norm": "gradient_norm"})
+    axes[1, 1].set_ylabel("gradient norm before clipping")
+    axes[1, 1].set_yscale("log")
+    _lines(axes[1, 2], rows, {"game length": "game_length"})
+    axes[1, 2].set_ylabel("game length (plies)")
+    for ax in axes[0, 1:]:
+        _legend(ax)
+    for ax in axes[1]:
+        _games_axis(ax)
+    for ax in axes[0]:
+        ax.set_xlabel("")
+    return axes
+
+
+def group_by_config(paths: Sequence[Path]) -> list[list[Path]]:
+    """Return the runs grouped so that within a group their configurations differ in the seed alone."""
+    groups: list[tuple[Row, list[Path]]] = []
+    for path in paths:
+        config = read_json(path / "config.json")
+        config.pop("seed", None)
+        for known, group in groups:
+            if known == config:
+                group.append(path)
+                break
+        else:
+            groups.append((config, [path]))
+    return [group for _, group in groups]
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure whole or not at all; the ending of `path` says as what."""
+    if path.suffix not in FORMATS:
+        raise UserError(f"{path}: cannot draw {path.suffix or 'a file without an ending'}; use {', '.join(FORMATS)}")
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix[1:], dpi=DOTS_PER_INCH)
+    replace_file(path, picture.getvalue())
+
+
+def csv_text(rows: Mapping[Path, Sequence[Row]]) -> str:
+    """Return all rows of all runs as one table; nested names are joined by dots, what is absent stays empty."""
+    flat = [{"run": path.resolve().name, **dict(flatten(row))} for path, run_rows in rows.items() for row in run_rows]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in flat for key in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    return text.getvalue()
+
+
+def flatten(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (`evaluation.greedy.win_rate`, value) for every value inside a row."""
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _lines(ax: Axes, rows: Sequence[Row], names: Mapping[str, str], marker: str = "") -> None:
+    """Draw one line a name: label -> dotted name in the row; rows without it are passed over."""
+    flat = [dict(flatten(row)) for row in rows]
+    for label, name in names.items():
+        points = np.array([(row["games"], row[name]) for row in flat if name in row]).reshape(-1, 2)
+        colour = COLOURS.get(label, BLUE)
+        ax.plot(points[:, 0], points[:, 1], color=colour, linewidth=1.2, marker=marker, markersize=3.5, label=label)
+    ax.grid(alpha=0.3)
+
+
+def _coloured(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return each name with its colour: fixed for the usual baselines, in turn for others."""
+    unusual = [name for name in names if name not in COLOURS]
+    return [(name, COLOURS.get(name) or OTHERS[unusual.index(name) % len(OTHERS)]) for name in names]
+
+
+def _share_axis(ax: Axes, label: str) -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    ax.set_ylim(-0.02, 1.02)
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.set_ylabel(label)
+    ax.grid(alpha=0.3)
+
+
+def _games_axis(ax: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    ax.set_xlabel("self-play games")
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10], integer=True))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda games, _: f"{games:,.0f}"))
+
+
+def _legend(ax: Axes, title: str | None = None) -> None:
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(title=title, loc="best", fontsize="small", title_fontsize="small", framealpha=0.8)

@@ -1,0 +1,198 @@
+"""The figures say what the metrics say: points, bands, means over seeds, tables; drawn without a display."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+
+from experiments.__main__ import main
+from experiments.errors import UserError
+from experiments.plots import (
+    COLOURS,
+    evaluations,
+    flatten,
+    group_by_config,
+    learning_curve,
+    mean_over_runs,
+    save_figure,
+    training_panel,
+)
+
+Row = dict[str, Any]
+
+
+def result(win_rate: float) -> Row:
+    return {"games": 100, "win_rate": win_rate, "low": win_rate - 0.1, "high": win_rate + 0.05}
+
+
+def run_rows(rates: list[float], games_between: int = 200) -> list[Row]:
+    """Two rows an evaluation, the first of them without one."""
+    rows: list[Row] = []
+    for index, rate in enumerate(rates):
+        if index:
+            rows.append({"update": 2 * index - 1, "games": games_between * index - 50, "entropy": 3.0 / index})
+        rows.append(
+            {
+                "update": 2 * index,
+                "games": games_between * index,
+                "gradient_norm": 0.5,
+                "game_length": 20.0 - index,
+                "win_rate": {"black": 0.6, "white": 0.3},
+                "evaluation": {
+                    "greedy": result(rate),
+                    "random": result(rate / 2 + 0.45),
+                    "tactics": {"win_in_one": rate, "block_in_one": rate / 2},
+                },
+            }
+        )
+    return rows
+
+
+def write_run(path: Path, rows: list[Row], config: Row) -> Path:
+    path.mkdir(parents=True)
+    (path / "config.json").write_text(json.dumps(config))
+    (path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def lines(ax: Any) -> dict[str, np.ndarray]:
+    """Label -> (n, 2) points of every labelled line."""
+    return {str(line.get_label()): line.get_xydata() for line in ax.get_lines() if line.get_label()[0] != "_"}
+
+
+def band(ax: Any, index: int) -> np.ndarray:
+    """(n, 3) games, low, high of a filled band."""
+    collection = [found for found in ax.collections if isinstance(found, PolyCollection)][index]
+    corners = {(round(float(x), 6), round(float(y), 9)) for x, y in collection.get_paths()[0].vertices}
+    games = sorted({x for x, _ in corners})
+    return np.array([[x, min(y for g, y in corners if g == x), max(y for g, y in corners if g == x)] for x in games])
+
+
+def test_one_run_shows_its_evaluations_and_their_intervals() -> None:
+    ax = Figure().subplots()
+    assert learning_curve(ax, run_rows([0.2, 0.4, 0.7])) is ax
+    assert lines(ax)["against greedy"].tolist() == [[0, 0.2], [200, 0.4], [400, 0.7]]
+    assert lines(ax)["against random"][:, 1] == pytest.approx([0.55, 0.65, 0.8])
+    assert band(ax, 0) == pytest.approx(np.array([[0, 0.1, 0.25], [200, 0.3, 0.45], [400, 0.6, 0.75]]))
+    assert ax.get_xlabel() == "self-play games" and ax.get_ylabel() == "win rate"
+    assert ax.get_legend().get_title().get_text() == "band: 95 % interval"
+    assert ax.get_lines()[0].get_color() == COLOURS["greedy"]
+
+
+def test_several_runs_show_mean_and_range() -> None:
+    ax = Figure().subplots()
+    learning_curve(ax, run_rows([0.2, 0.4]), run_rows([0.4, 0.8]), run_rows([0.3, 0.6]))
+    assert lines(ax)["against greedy"] == pytest.approx(np.array([[0, 0.3], [200, 0.6]]))
+    assert band(ax, 0) == pytest.approx(np.array([[0, 0.2, 0.4], [200, 0.4, 0.8]]))
+    assert ax.get_legend().get_title().get_text() == "band: lowest to highest of 3 runs"
+
+
+def test_runs_evaluated_at_other_times_meet_where_all_have_been() -> None:
+    slow = evaluations(run_rows([0.0, 0.4], games_between=400), "greedy")
+    fast = evaluations(run_rows([0.0, 0.5, 0.5], games_between=100), "greedy")
+    games, mean, low, high = mean_over_runs([slow, fast])
+    assert games.tolist() == [0, 100, 200]
+    assert low.tolist() == pytest.approx([0, 0.1, 0.2])
+    assert high.tolist() == pytest.approx([0, 0.5, 0.5])
+    assert mean.tolist() == pytest.approx([0, 0.3, 0.35])
+
+
+def test_a_run_without_evaluations_counts_for_nothing() -> None:
+    ax = Figure().subplots()
+    learning_curve(ax, run_rows([0.2, 0.4]), [{"update": 1, "games": 50}])
+    assert lines(ax)["against greedy"].tolist() == [[0, 0.2], [200, 0.4]]
+    assert ax.get_legend().get_title().get_text() == "band: 95 % interval"
+    assert lines(learning_curve(Figure().subplots(), [])) == {}
+
+
+def test_the_panel_shows_each_measure_and_passes_over_what_is_absent() -> None:
+    axes = training_panel(Figure(), run_rows([0.2, 0.4, 0.7]))
+    assert axes.shape == (2, 3)
+    assert lines(axes[0, 0]).keys() == {"against greedy", "against random"}
+    assert lines(axes[0, 1])["win in one taken"].tolist() == [[0, 0.2], [200, 0.4], [400, 0.7]]
+    assert lines(axes[0, 1])["threat blocked"][:, 1].tolist() == [0.1, 0.2, 0.35]
+    assert lines(axes[0, 2])["black"][:, 1].tolist() == [0.6, 0.6, 0.6]
+    assert lines(axes[1, 0])["entropy"].tolist() == [[150, 3.0], [350, 1.5]]
+    assert lines(axes[1, 1])["gradient norm"][:, 1].tolist() == [0.5, 0.5, 0.5]
+    assert lines(axes[1, 2])["game length"][:, 1].tolist() == [20, 19, 18]
+    labels = [ax.get_ylabel() for ax in axes.ravel()]
+    assert all(labels) and len(set(labels)) == 6
+    assert [bool(ax.get_xlabel()) for ax in axes.ravel()] == [False] * 3 + [True] * 3
+
+
+def test_runs_are_grouped_by_everything_but_the_seed(tmp_path: Path) -> None:
+    configs = {"a1": {"seed": 1, "rate": 1}, "b1": {"seed": 1, "rate": 2}, "a2": {"seed": 2, "rate": 1}}
+    a1, b1, a2 = (write_run(tmp_path / name, [], config) for name, config in configs.items())
+    assert group_by_config([a1, b1, a2]) == [[a1, a2], [b1]]
+
+
+@pytest.mark.parametrize("ending", [".png", ".svg", ".pdf"])
+def test_every_format_is_drawn(tmp_path: Path, ending: str) -> None:
+    starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+    figure = Figure()
+    learning_curve(figure.subplots(), run_rows([0.2, 0.4]))
+    save_figure(figure, tmp_path / f"c{ending}")
+    assert (tmp_path / f"c{ending}").read_bytes().startswith(starts[ending])
+    assert [path.name for path in tmp_path.iterdir()] == [f"c{ending}"]
+
+
+@pytest.mark.parametrize("name", ["curve.bmp", "curve"])
+def test_other_formats_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match=r"use \.pdf, \.png, \.svg"):
+        save_figure(Figure(), tmp_path / name)
+
+
+def test_flatten_joins_names_with_dots() -> None:
+    assert dict(flatten({"a": 1, "b": {"c": {"d": 2}, "e": 3}})) == {"a": 1, "b.c.d": 2, "b.e": 3}
+
+
+def test_the_command_draws_into_the_run_and_writes_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_run(tmp_path / "quick__s1__x", run_rows([0.2, 0.4]), {"seed": 1})
+    assert main(["plot", str(path), "--csv", str(tmp_path / "m.csv")]) == 0
+    assert capsys.readouterr().out == f"{path / 'curve.png'}\n{tmp_path / 'm.csv'}\n"
+    assert (path / "curve.png").stat().st_size > 5000
+    with open(tmp_path / "m.csv", newline="") as file:
+        table = list(csv.DictReader(file))
+    assert [row["run"] for row in table] == ["quick__s1__x"] * 3
+    assert [row["evaluation.greedy.win_rate"] for row in table] == ["0.2", "", "0.4"]
+
+
+def test_the_command_draws_several_experiments_side_by_side(tmp_path: Path) -> None:
+    paths = [
+        write_run(tmp_path / f"{name}__s{seed}__x", run_rows([0.2, 0.4 + seed / 10]), {"seed": seed, "name": name})
+        for name in ("a", "b")
+        for seed in (1, 2)
+    ]
+    one, two = tmp_path / "one.png", tmp_path / "two.png"
+    assert main(["plot", *map(str, paths[:2]), "-o", str(one)]) == 0
+    assert main(["plot", *map(str, paths), "-o", str(two)]) == 0
+    assert png_width(two) > 1.5 * png_width(one)
+    assert main(["plot", str(paths[0]), "--panel", "-o", str(one)]) == 0
+    assert main(["plot", *map(str, paths), "--panel", "-o", str(one)]) == 2
+
+
+def png_width(path: Path) -> int:
+    return int.from_bytes(path.read_bytes()[16:20], "big")
+
+
+def test_what_cannot_be_drawn_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_run(tmp_path / "young", [{"update": 1, "games": 5}], {"seed": 1})
+    assert main(["plot", str(path)]) == 2
+    assert "no evaluation in its 1 rows of metrics yet" in capsys.readouterr().err
+    assert main(["plot", str(tmp_path / "missing")]) == 2
+    assert "metrics.jsonl: no such file" in capsys.readouterr().err
+    assert not (path / "curve.png").exists()
+
+
+def test_importing_the_module_does_not_import_matplotlib() -> None:
+    check = "import sys, experiments.plots; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

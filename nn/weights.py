@@ -36,21 +36,29 @@ def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, AnyArray], me
     The bytes depend on nothing but the arguments. Until the new file is complete and on the disk, an old file of
     that name stays what it was. Raises WeightsError if the file cannot be written.
     """
-    data = _to_bytes(arrays, meta)
-    path = Path(path)
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            try:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-                os.chmod(file.name, 0o644)
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
+        replace_file(path, _to_bytes(arrays, meta))
     except OSError as error:
         raise WeightsError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
+    """Put ``data`` into the file ``path``, whole or not at all.
+
+    It goes to a temporary name beside it, is forced to the disk, and then takes the place of the old file in one
+    step: whoever reads at any moment, or after a crash, finds the old bytes or the new. Raises OSError.
+    """
+    path = Path(path)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False) as file:
+        try:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            os.chmod(file.name, 0o644)
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
 
 
 def load_arrays(path: str | os.PathLike[str]) -> tuple[dict[str, AnyArray], dict[str, Any]]:

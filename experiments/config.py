@@ -1,0 +1,209 @@
+"""What a training run is told: one frozen dataclass, filled from a preset or TOML file and then from `--set`.
+
+    defaults  <-  --preset NAME or --config FILE.toml  <-  --set key=value ...
+
+An unknown key or a value of the wrong type is an error that names what was meant; nothing is ignored silently.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from env import Rule
+from experiments.errors import UserError, did_you_mean
+
+
+class ConfigError(UserError):
+    """A configuration that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """Every setting of a training run. Schedules count games, so a slower machine learns the same, later."""
+
+    name: str = "run"
+    """The run's name: part of its directory's."""
+    seed: int = 1
+    """Seed of every random draw of the run."""
+
+    height: int = 6
+    """Rows of the board, 3 to 25."""
+    width: int = 6
+    """Columns of the board, 3 to 25."""
+    win_length: int = 4
+    """How many in a row win."""
+    rule: str = "freestyle"
+    """freestyle, standard or renju."""
+
+    filters: tuple[int, int] = (16, 32)
+    """Filters of the two 3x3 convolutions."""
+    hidden: int = 256
+    """Width of the hidden fully connected layer."""
+    dtype: str = "float32"
+    """float32, or float64 for bit-exact work."""
+    java_weights: bool = False
+    """Start from the reference Java program's weights (15x15, filters 16 32, hidden 256) instead of random ones."""
+
+    games: int = 200_000
+    """Training games in all."""
+    games_per_update: int = 512
+    """Games played in lockstep before each pass of learning."""
+    batch: int = 128
+    """Decisions in a minibatch (one optimizer step)."""
+    learning_rate: float = 1e-3
+    """Adam's learning rate at the start."""
+    final_learning_rate: float = 1e-4
+    """Adam's learning rate at the end; it falls geometrically."""
+    entropy_weight: float = 0.15
+    """Weight of the entropy bonus at the start."""
+    final_entropy_weight: float = 0.02
+    """Weight of the entropy bonus at the end; it falls geometrically."""
+    max_gradient_norm: float = 1.0
+    """The gradient is scaled down to this norm if it is longer."""
+    temperature: float = 1.0
+    """Temperature the learner plays, and learns, at."""
+    discount: float = 0.9
+    """Discount per own move still to come."""
+    trace: float = 1.0
+    """Lambda of the returns: 1 is REINFORCE with a baseline, less is an actor-critic."""
+    baseline: str = "features"
+    """What results are compared with: none, mean, or features (regression on the network's hidden features)."""
+    symmetric: bool = True
+    """Play and learn through a random symmetry of the board."""
+
+    opponents: Mapping[str, float] = field(default_factory=lambda: {"self": 0.3, "pool": 0.4, "greedy": 0.3})
+    """Shares of the games against: self, pool (past selves), or any agent."""
+    pool_size: int = 15
+    """How many past selves are kept."""
+    pool_every: int = 5_000
+    """A past self is added every so many games."""
+    pool_at_once: int = 4
+    """How many past selves are met in one update's games."""
+    opening_plies: int = 4
+    """Games start from 0 to this many random stones."""
+
+    evaluate_against: tuple[str, ...] = ("random", "greedy")
+    """Agents the policy is measured against."""
+    evaluate_every: int = 25_000
+    """An evaluation every so many games."""
+    evaluation_games: int = 200
+    """Games against each agent in an evaluation during training."""
+    final_games: int = 1_000
+    """Games against each agent before and after training."""
+    evaluation_plies: int = 4
+    """Random opening stones in evaluations."""
+    checkpoint_every: int = 5_000
+    """A checkpoint every so many games."""
+
+    def __post_init__(self) -> None:
+        """Refuse values that no run could use. Raises ConfigError naming the key."""
+        _check(self.rule in {rule.value for rule in Rule}, "rule", self.rule, "freestyle, standard or renju")
+        _check(self.dtype in ("float32", "float64"), "dtype", self.dtype, "float32 or float64")
+        _check(self.baseline in ("none", "mean", "features"), "baseline", self.baseline, "none, mean or features")
+        for key in ("games", "games_per_update", "batch", "hidden", "pool_size", "pool_every", "pool_at_once",
+                    "evaluate_every", "checkpoint_every"):  # fmt: skip
+            _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")
+        for key in ("learning_rate", "final_learning_rate", "max_gradient_norm", "temperature"):
+            _check(getattr(self, key) > 0, key, getattr(self, key), "a positive number")
+        for key in ("entropy_weight", "final_entropy_weight", "opening_plies", "evaluation_plies", "seed"):
+            _check(getattr(self, key) >= 0, key, getattr(self, key), "0 or more")
+        for key in ("discount", "trace"):
+            _check(0 <= getattr(self, key) <= 1, key, getattr(self, key), "between 0 and 1")
+        for key in ("evaluation_games", "final_games"):
+            games = getattr(self, key)
+            _check(games >= 2 and games % 2 == 0, key, games, "an even number, since games come in colour-swapped pairs")
+        _check(min(self.filters) >= 1, "filters", self.filters, "two numbers, 1 or more")
+        if self.java_weights:
+            java = (self.height, self.width, self.filters, self.hidden) == (15, 15, (16, 32), 256)
+            _check(java, "java_weights", True, "false unless the board is 15x15, filters [16, 32] and hidden 256")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every setting as plain JSON values."""
+        return dataclasses.asdict(self)
+
+
+def presets() -> list[str]:
+    """The names of the presets that come with the program."""
+    return sorted(Path(entry.name).stem for entry in _PRESETS.iterdir() if entry.name.endswith(".toml"))
+
+
+def load_config(preset: str | None, path: Path | None, settings: Sequence[str]) -> Config:
+    """The configuration that a command line describes.
+
+    preset names a file of `experiments/presets`, path a TOML file of one's own (not both); settings are "key=value"
+    texts, the value written as in TOML, quotes around a text optional. Raises ConfigError.
+    """
+    if preset is not None and path is not None:
+        raise ConfigError("--preset and --config each name a configuration; give one, and change it with --set")
+    values: dict[str, Any] = {}
+    if preset is not None:
+        if preset not in presets():
+            raise ConfigError(f"there is no preset {preset!r}; {did_you_mean(preset, presets())}")
+        values = _parse(_PRESETS.joinpath(f"{preset}.toml").read_text(), f"preset {preset}")
+    elif path is not None:
+        try:
+            values = _parse(path.read_text(), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: cannot be read: {error}") from None
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {setting}: write key=value")
+        values[key.strip()] = _value(text.strip())
+    return config_from(values)
+
+
+def config_from(values: Mapping[str, Any]) -> Config:
+    """A Config with these values over the defaults. Raises ConfigError for an unknown key or a wrong type."""
+    types = typing.get_type_hints(Config)
+    for key in values:
+        if key not in types:
+            raise ConfigError(f"there is no setting {key!r}; {did_you_mean(key, types)}")
+    return Config(**{key: _typed(key, value, types[key]) for key, value in values.items()})
+
+
+_PRESETS = files("experiments") / "presets"
+
+
+def _parse(text: str, where: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{where}: not TOML: {error}") from None
+
+
+def _value(text: str) -> Any:
+    """The value of a `--set`: TOML if it can be read as such, else the text itself."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _typed(key: str, value: Any, wanted: Any) -> Any:
+    """The value as the type of its field: a whole number may stand for a float, an array for a tuple."""
+    plain = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+    if wanted is float and type(value) is int:
+        return float(value)
+    if wanted in plain and type(value) is wanted:
+        return value
+    if typing.get_origin(wanted) is tuple and isinstance(value, (list, tuple)):
+        kind, *rest = typing.get_args(wanted)
+        if rest == [...] or len(value) == 1 + len(rest):
+            return tuple(_typed(key, item, kind) for item in value)
+    if wanted not in plain and isinstance(value, dict) and typing.get_origin(wanted) is not tuple:
+        return {str(name): _typed(f"{key}.{name}", share, float) for name, share in value.items()}
+    meant = plain.get(wanted) or ("a list" if typing.get_origin(wanted) is tuple else "a table of names and shares")
+    raise ConfigError(f"{key} = {value!r}: wanted {meant}")
+
+
+def _check(holds: bool, key: str, value: object, wanted: str) -> None:
+    if not holds:
+        raise ConfigError(f"{key} = {value}: wanted {wanted}")

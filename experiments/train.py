@@ -1,0 +1,289 @@
+"""`gomoku train`: play, learn, measure, write down; again, until the games are played.
+
+The loop is `train`, one page. Whatever it writes can be cut off at any moment: `--resume` goes on from the last
+checkpoint, and the run ends with the bytes it would have had if never stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+from tqdm import tqdm
+
+from env import Board, Rule
+from experiments.checkpoint import load_latest, save_checkpoint
+from experiments.config import Config, config_from, load_config, presets
+from experiments.errors import EXIT_OK, UserError
+from experiments.learner import Learner, initial_net
+from experiments.metrics import MetricsLog, Row, read_metrics
+from experiments.run_dir import RunDir, new_run_path
+from nn import PolicyNet
+from nn.weights import replace_file
+from rl.agents import PolicyAgent, make_agent
+from rl.arena import compare
+from rl.reinforce import UpdateStats
+from rl.selfplay import Decisions
+from rl.tactics import TacticalSuite, make_suite
+
+SUITE_SIZE, SUITE_SEED = 300, 20  # the same positions for every run on the same board
+LOG_SECONDS = 5.0
+
+
+class Stopped(Exception):
+    """The run was asked to stop, and everything is saved. `code` is the exit code: 128 + the signal."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+
+
+def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, asked_to_stop: list[int]) -> None:
+    """Play, learn and measure until the games are played, or a signal number appears in `asked_to_stop`.
+
+    Raises Stopped in the latter case; either way the last thing done is a checkpoint.
+    """
+    config = learner.config
+    if not learner.league.snapshots:
+        learner.league.remember(learner.net)
+    progress = Progress(learner.games, config.games)
+    while learner.games < config.games and not asked_to_stop:
+        began, games_before = time.perf_counter(), learner.games
+        decisions, kinds = learner.play()
+        stats = learner.learn(decisions, kinds)
+        row = metrics_row(learner, decisions, stats, time.perf_counter() - began)
+
+        def due(every: int, before: int = games_before) -> bool:
+            return before // every < learner.games // every or learner.games >= config.games
+
+        if due(config.pool_every):
+            learner.league.remember(learner.net)
+        if due(config.evaluate_every):
+            row["evaluation"] = evaluate(learner.net, config, suite, config.evaluation_games, learner.updates)
+        log.append(row)
+        if due(config.checkpoint_every):
+            save_checkpoint(run, learner.updates, learner.arrays(), learner.meta(log.rows))
+        progress.show(row)
+    progress.close()
+    if asked_to_stop:
+        save_checkpoint(run, learner.updates, learner.arrays(), learner.meta(log.rows))
+        raise Stopped(128 + asked_to_stop[0])
+
+
+def metrics_row(learner: Learner, decisions: Decisions, stats: UpdateStats, seconds: float) -> Row:
+    """One line of metrics.jsonl; everything but the two times is the same in every run of this configuration."""
+    count = len(decisions.lengths)
+    black, white = (decisions.seats == -1).T
+    return {
+        "update": learner.updates,
+        "games": learner.games,
+        "positions": learner.positions,
+        "seconds": seconds,
+        "games_per_second": count / seconds,
+        "loss": stats.loss,
+        "entropy": stats.entropy,
+        "gradient_norm": stats.gradient_norm,
+        "parameter_change": stats.parameter_change,
+        "illegal_mass": stats.illegal_mass,
+        "game_length": float(decisions.lengths.mean()),
+        "win_rate": {
+            "black": share(decisions.game_winners[black] == 1),
+            "white": share(decisions.game_winners[white] == -1),
+        },
+        "learning_rate": learner.optimizer.learning_rate,
+        "entropy_weight": learner.entropy_weight(),
+    }
+
+
+def share(flags: np.ndarray) -> float:
+    """The share of True, 0 if there are none to count."""
+    return float(flags.mean()) if len(flags) else 0.0
+
+
+def evaluate(net: PolicyNet, config: Config, suite: TacticalSuite, games: int, stream: int, run: RunDir | None = None) -> Row:
+    """The policy, argmax, against each agent of the configuration and on the tactical suite.
+
+    `stream` chooses the openings, so that an evaluation depends on nothing that came before it. With `run`, its games
+    are kept there.
+    """
+    agent, rng = PolicyAgent(net), np.random.default_rng([config.seed, 2, stream])
+    found: Row = {}
+    for name in config.evaluate_against:
+        result = compare(
+            agent,
+            make_agent(name),
+            games,
+            new_board=lambda: new_board(config),
+            opening_plies=config.evaluation_plies,
+            rng=rng,
+        )
+        found[name] = result.as_dict()
+        if run is not None:
+            text = "".join(f"{record.to_line()}\n" for record in result.records)
+            replace_file(run.games / f"{name.replace(':', '_').replace('/', '_')}.txt", text.encode())
+    return {**found, "tactics": suite.score(agent, rng)}
+
+
+def new_board(config: Config) -> Board:
+    """An empty board of the configured game."""
+    return Board(config.height, config.width, config.win_length, Rule(config.rule))
+
+
+class Progress:
+    """A bar with the time left on a terminal, a line every few seconds elsewhere."""
+
+    def __init__(self, done: int, games: int) -> None:
+        self._bar = tqdm(total=games, initial=done, unit="game", smoothing=0.05, disable=None)
+        self._shown = time.monotonic()
+        self._began, self._first, self._games = time.monotonic(), done, games
+
+    def show(self, row: Row) -> None:
+        """Show what this row says."""
+        self._bar.update(row["games"] - (self._bar.n if not self._bar.disable else row["games"]))
+        text = f"entropy {row['entropy']:.2f}  length {row['game_length']:.1f}"
+        if "evaluation" in row:
+            rates = {k: v["win_rate"] for k, v in row["evaluation"].items() if "win_rate" in v}
+            text += "".join(f"  {name} {rate:.0%}" for name, rate in rates.items())
+        self._bar.set_postfix_str(text, refresh=False)
+        now = time.monotonic()
+        if self._bar.disable and (now - self._shown > LOG_SECONDS or "evaluation" in row):
+            self._shown = now
+            left = (now - self._began) * (self._games - row["games"]) / max(1, row["games"] - self._first)
+            print(
+                f"{row['games']:>9,} of {self._games:,} games  {row['games_per_second']:.0f} a second  "
+                f"{left:.0f} s left  {text}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def close(self) -> None:
+        """Leave the bar as it stands."""
+        self._bar.close()
+
+
+@contextmanager
+def signals_noted() -> Iterator[list[int]]:
+    """Within this block a first Ctrl-C or SIGTERM is written into the list; a second one ends the process at once."""
+    asked: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+        print("\ngomoku: stopping after this update; once more to stop now", file=sys.stderr)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def verdict(learner: Learner, run: RunDir, suite: TacticalSuite) -> Row:
+    """The trained policy and the untrained one, measured alike with many games; written to result.json."""
+    config = learner.config
+    result = {
+        "trained": evaluate(learner.net, config, suite, config.final_games, 0, run),
+        "untrained": evaluate(initial_net(config), config, suite, config.final_games, 0),
+    }
+    replace_file(run.path / "result.json", (json.dumps(result, indent=2) + "\n").encode())
+    return result
+
+
+def verdict_table(result: Row) -> str:
+    """The verdict as text: a line an opponent and a line a tactical skill, trained beside untrained."""
+    trained, untrained = result["trained"], result["untrained"]
+    lines = [f"{'':<24}{'trained':>28}{'untrained':>28}"]
+    for name in trained:
+        if name == "tactics":
+            continue
+        cells = (
+            f"{of['win_rate']:>12.1%} ({of['low']:.1%}..{of['high']:.1%})" for of in (trained[name], untrained[name])
+        )
+        lines.append(f"{'wins against ' + name:<24}" + "".join(f"{cell:>28}" for cell in cells))
+        for colour in ("as_black", "as_white"):
+            both = (trained[name][colour]["win_rate"], untrained[name][colour]["win_rate"])
+            lines.append(f"{'  ' + colour.replace('_', ' '):<24}" + "".join(f"{rate:>28.1%}" for rate in both))
+    for key, text in (("win_in_one", "wins in one taken"), ("block_in_one", "single threats blocked")):
+        both = (trained["tactics"][key], untrained["tactics"][key])
+        lines.append(f"{text:<24}" + "".join(f"{rate:>28.1%}" for rate in both))
+    return "\n".join(lines)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--preset", metavar="NAME", help=f"a configuration that comes along: {', '.join(presets())}")
+    parser.add_argument("--config", metavar="FILE", type=Path, help="a TOML file of settings instead of a preset")
+    parser.add_argument(
+        "--set", metavar="KEY=VALUE", action="append", default=[], help="change one setting; may be given again"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="the same as --set seed=N")
+    parser.add_argument("--run-dir", type=Path, metavar="DIR", help="where to write (default: a new one in runs/)")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="continue this run where its last checkpoint left it")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, then measure, draw and say what came out. Returns 0, or 130 / 143 if stopped by a signal."""
+    with signals_noted() as asked_to_stop, open_run(args) as (run_dir, config):
+        suite = make_suite(lambda: new_board(config), SUITE_SIZE, np.random.default_rng(SUITE_SEED))
+        learner = Learner(config)
+        rows = 0
+        checkpoint = load_latest(run_dir)
+        if checkpoint is not None:
+            learner.restore(checkpoint.update, checkpoint.arrays, checkpoint.meta, str(run_dir.path))
+            rows = checkpoint.meta["rows"]
+        print(f"run directory: {run_dir.path}   seed {config.seed}", flush=True)
+        with MetricsLog(run_dir.metrics, rows) as log:
+            try:
+                train(learner, run_dir, log, suite, asked_to_stop)
+            except Stopped as stopped:
+                print(f"stopped after {learner.games:,} games; continue with: gomoku train --resume {run_dir.path}")
+                return stopped.code
+        report(learner, run_dir, suite)
+    return EXIT_OK
+
+
+def report(learner: Learner, run: RunDir, suite: TacticalSuite) -> None:
+    """Save the policy, measure it, draw the curve, and print where everything is."""
+    from matplotlib.figure import Figure
+
+    from experiments.plots import learning_curve, save_figure
+
+    config = learner.config
+    learner.net.save(run.path / "policy.npz")
+    print(f"measuring: {config.final_games:,} games against each of {', '.join(config.evaluate_against)} ...", flush=True)
+    result = verdict(learner, run, suite)
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    learning_curve(figure.subplots(), read_metrics(run.metrics))
+    save_figure(figure, run.curve)
+    print(
+        f"\n{config.height}x{config.width}, {config.win_length} in a row, {config.rule}: the network alone, argmax, "
+        f"colour-swapped pairs from {config.evaluation_plies} random stones, 95 % intervals\n\n"
+        f"{verdict_table(result)}\n\n"
+        f"learning curve   {run.curve}\npolicy           {run.path / 'policy.npz'}\n"
+        f"metrics          {run.metrics}\ngames            {run.games}/"
+    )
+
+
+@contextmanager
+def open_run(args: argparse.Namespace) -> Iterator[tuple[RunDir, Config]]:
+    """The run directory to work in, new or resumed, and its configuration."""
+    if args.resume is not None:
+        if args.preset or args.config or args.set or args.seed is not None or args.run_dir:
+            raise UserError("--resume continues a run as it was configured; it goes with no other option")
+        with RunDir.open(args.resume, sys.argv[1:]) as run_dir:
+            yield run_dir, config_from(run_dir.config())
+        return
+    settings = [*args.set, *([f"seed={args.seed}"] if args.seed is not None else [])]
+    config = load_config(args.preset, args.config, settings)
+    path = args.run_dir or new_run_path(config.name, config.seed)
+    with RunDir.create(path, config.as_dict(), sys.argv[1:]) as run_dir:
+        yield run_dir, config

@@ -1,0 +1,7 @@
+"""Who plays and how it improves: agents, matches, self-play, REINFORCE, and the arena that measures it all.
+
+Nothing here reads argv, opens a plot or seeds a generator; `experiments/` does, and hands in what is needed.
+
+Reading order: sampling · agents (base, random, greedy, policy) · match · selfplay · returns · baseline · reinforce
+· tactics · arena. A "game" is one of E played in lockstep, a "ply" one stone, T the number of recorded decisions.
+"""

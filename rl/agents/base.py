@@ -1,0 +1,43 @@
+"""What every agent is: something with a name that chooses a cell on a board.
+
+A batch agent answers for many positions in one call, which is what lockstep self-play and the arena want.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from env import Board
+from env.observation import Positions, positions_of
+from rl.sampling import IntArray, RandomSource
+
+
+class Agent(ABC):
+    """A program that plays. An agent holds no game: all it needs is on the board it is shown."""
+
+    name: str
+
+    @abstractmethod
+    def choose(self, board: Board, rng: RandomSource) -> int:
+        """A legal cell for the side to move. The board is left as it was. Undefined once the game is over."""
+
+    def choose_many(self, boards: Sequence[Board], rng: RandomSource) -> list[int]:
+        """One cell a board, in order."""
+        return [self.choose(board, rng) for board in boards]
+
+
+class BatchAgent(Agent):
+    """An agent that needs only what `Positions` tells: both sides' stones and the legal cells."""
+
+    @abstractmethod
+    def choose_positions(self, positions: Positions, rng: RandomSource) -> IntArray:
+        """One legal cell a position. positions of N boards; returns (N,) int64."""
+
+    def choose(self, board: Board, rng: RandomSource) -> int:
+        """A legal cell for the side to move."""
+        return int(self.choose_positions(positions_of([board]), rng)[0])
+
+    def choose_many(self, boards: Sequence[Board], rng: RandomSource) -> list[int]:
+        """One cell a board, in order, decided in one call."""
+        return [int(cell) for cell in self.choose_positions(positions_of(boards), rng)]

@@ -1,0 +1,83 @@
+"""Who sits opposite the learner: itself, its own frozen past, and named agents, in given shares.
+
+Playing only its present self, a policy forgets how to beat what it once was; the pool of past selves remembers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from nn import PolicyNet
+from rl.agents import BatchAgent, PolicyAgent, make_agent
+from rl.sampling import IntArray, RandomSource, draw_uniforms, inverse_cdf
+from rl.selfplay import LEARNER
+
+SELF, POOL = "self", "pool"
+
+
+class League:
+    """The opponents of a training run and how often each is met.
+
+    shares     {name: weight}: "self" (the learner takes both seats), "pool" (past selves), or any agent spec
+    capacity   how many past selves are kept; a full pool drops every second one, so that it still spans the whole past
+    at_once    how many different past selves are met in one batch of games (each is a forward pass of its own)
+    """
+
+    def __init__(
+        self, shares: Mapping[str, float], *, capacity: int, at_once: int, temperature: float
+    ) -> None:
+        if not shares or min(shares.values()) < 0 or sum(shares.values()) <= 0:
+            raise ValueError(f"opponent shares {dict(shares)}: name at least one with a positive weight, none negative")
+        self.names = list(shares)
+        self.weights = np.array([shares[name] for name in self.names], dtype=np.float64)
+        self.capacity, self.at_once, self.temperature = capacity, at_once, temperature
+        self.snapshots: list[PolicyNet] = []
+        self._agents = {name: _batch_agent(name) for name in self.names if name not in (SELF, POOL)}
+
+    def remember(self, net: PolicyNet) -> None:
+        """Add a frozen copy of the learner to the pool."""
+        if len(self.snapshots) >= self.capacity:
+            self.snapshots = self.snapshots[::2]
+        self.snapshots.append(net.copy())
+
+    def draw(self, games: int, rng: RandomSource) -> tuple[IntArray, list[BatchAgent], IntArray]:
+        """Seat `games` games: (seats (E, 2), opponents, kinds (E,)).
+
+        A seat holds LEARNER or an index into `opponents`; kinds index `names`. The learner has black in every even
+        game. While the pool is empty its games are played against oneself. Three draws a game, whatever comes of them.
+        """
+        kinds = inverse_cdf(np.tile(self.weights, (games, 1)), draw_uniforms(rng, games))
+        which_past = draw_uniforms(rng, games)
+        opponents: list[BatchAgent] = [self._agents[name] for name in self._agents]
+        index_of = {name: i for i, name in enumerate(self._agents)}
+        past = self._past_selves(rng)
+        opponent = np.full(games, LEARNER, dtype=np.int64)
+        for kind, name in enumerate(self.names):
+            if name == POOL and past:
+                opponent[kinds == kind] = len(opponents) + (which_past[kinds == kind] * len(past)).astype(np.int64)
+            elif name in index_of:
+                opponent[kinds == kind] = index_of[name]
+        opponents += past
+        seats = np.full((games, 2), LEARNER, dtype=np.int64)
+        seats[np.arange(games), (np.arange(games) + 1) % 2] = opponent
+        return seats, opponents, kinds
+
+    def _past_selves(self, rng: RandomSource) -> list[BatchAgent]:
+        """`at_once` of the snapshots, drawn without replacement."""
+        order = np.argsort(draw_uniforms(rng, len(self.snapshots)))[: self.at_once]
+        return [PolicyAgent(self.snapshots[i], self.temperature, name=f"past{i}") for i in order]
+
+
+def _batch_agent(spec: str) -> BatchAgent:
+    agent = make_agent(spec)
+    if not isinstance(agent, BatchAgent):
+        raise ValueError(f"{spec!r} cannot be a training opponent: it does not choose for many boards at once")
+    return agent
+
+
+def names_by_seat(seats: IntArray, opponents: Sequence[BatchAgent]) -> list[tuple[str, str]]:
+    """(black, white) by name for each game, the learner being "learner"."""
+    names = [agent.name for agent in opponents] + ["learner"]  # LEARNER is -1: the last
+    return [(names[black], names[white]) for black, white in seats]

@@ -1,0 +1,119 @@
+"""REINFORCE: push each decision's log-probability up or down by how much better it went than expected.
+
+    loss = -(1/N) sum_i A_i log pi(a_i | s_i)  -  beta H(pi)          (Williams 1992; entropy bonus beta)
+
+with pi = softmax(logits / T) over the legal cells, the very policy that played: same view, same mask, same T. The
+chain rule through logits / T puts a factor 1 / T before the gradient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn import PolicyNet
+from nn.losses import entropy, masked_log_softmax, weighted_cross_entropy
+from nn.optim import Adam, clip_gradients
+from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms
+from rl.selfplay import Decisions
+
+
+@dataclass(frozen=True)
+class UpdateStats:
+    """What one pass over the decisions did: means over its minibatches.
+
+    loss, entropy (nats) of the policy, gradient_norm before clipping, illegal_mass = the probability the logits
+    would give to illegal cells without the mask, parameter_change = |new - old| / |old| over all weights.
+    """
+
+    loss: float
+    entropy: float
+    gradient_norm: float
+    illegal_mass: float
+    parameter_change: float
+
+
+def standardised(advantages: NDArray[np.float64], groups: IntArray) -> NDArray[np.float64]:
+    """Advantages less their mean, over their standard deviation, within each group of decisions.
+
+    advantages, groups (T,); returns (T,). A group without spread becomes 0. Dividing keeps the size of a step alike
+    whether results are certain or not; doing it by colour keeps black's easier games from drowning white's.
+    """
+    out = np.zeros_like(advantages)
+    for group in np.unique(groups):
+        members = groups == group
+        centred = advantages[members] - advantages[members].mean()
+        spread = centred.std()
+        out[members] = centred / spread if spread > 0 else 0.0
+    return out
+
+
+def policy_gradient(
+    net: PolicyNet,
+    planes: NDArray[np.float32],
+    legal: BoolArray,
+    actions: IntArray,
+    advantages: NDArray[np.float64],
+    *,
+    temperature: float,
+    entropy_weight: float,
+) -> tuple[float, float, float]:
+    """Add the gradient of the loss to the net's parameters; returns (loss, entropy, illegal mass).
+
+    planes (N, 2, H, W), legal (N, A), actions and advantages (N,).
+    """
+    logits = net.forward(planes.astype(net.dtype, copy=False)) / temperature
+    loss, d_loss = weighted_cross_entropy(logits, actions, advantages, legal)
+    spread, d_spread = entropy(logits, legal)
+    net.backward((d_loss - entropy_weight * d_spread) / temperature)
+    unmasked = np.exp(masked_log_softmax(logits, np.ones_like(legal)))
+    illegal_mass = float((unmasked * ~legal).sum(axis=1).mean())
+    return loss - entropy_weight * spread, spread, illegal_mass
+
+
+def update(
+    net: PolicyNet,
+    optimizer: Adam,
+    decisions: Decisions,
+    advantages: NDArray[np.float64],
+    *,
+    batch: int,
+    temperature: float,
+    entropy_weight: float,
+    max_gradient_norm: float,
+    rng: RandomSource,
+) -> UpdateStats:
+    """One pass over the decisions in random minibatches of about `batch`, one optimizer step each.
+
+    Every decision is used once, so the policy being improved is at most a few steps from the one that played.
+    """
+    before = [parameter.value.copy() for parameter in net.parameters()]
+    order = np.argsort(draw_uniforms(rng, len(decisions)))
+    losses, entropies, norms, masses = [], [], [], []
+    for index in np.array_split(order, max(1, round(len(order) / batch))):
+        optimizer.zero_grad()
+        loss, spread, mass = policy_gradient(
+            net,
+            decisions.planes[index],
+            decisions.legal[index],
+            decisions.actions[index],
+            advantages[index],
+            temperature=temperature,
+            entropy_weight=entropy_weight,
+        )
+        norms.append(clip_gradients(net.parameters(), max_gradient_norm))
+        optimizer.step()
+        losses.append(loss)
+        entropies.append(spread)
+        masses.append(mass)
+    moved = sum(float(((p.value - old) ** 2).sum()) for p, old in zip(net.parameters(), before, strict=True))
+    size = sum(float((old**2).sum()) for old in before)
+    return UpdateStats(
+        loss=float(np.mean(losses)),
+        entropy=float(np.mean(entropies)),
+        gradient_norm=float(np.mean(norms)),
+        illegal_mass=float(np.mean(masses)),
+        parameter_change=float(np.sqrt(moved / size)),
+    )

@@ -1,0 +1,57 @@
+"""From preferences to a move: a masked softmax at a temperature, then one uniform draw.
+
+The draw inverts the cumulative distribution, so every move costs exactly one number of the generator,
+whichever generator it is: a run with NumPy's and a run with Java's consume their streams alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nn.java_random import JavaRandom
+from nn.losses import masked_log_softmax
+
+RandomSource = np.random.Generator | JavaRandom
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+
+def inverse_cdf(weights: NDArray[Any], uniforms: NDArray[np.float64]) -> IntArray:
+    """Index drawn in proportion to `weights`, one a row.
+
+    The row's running sum cuts [0, total) into stretches as long as the weights; the draw u falls into one:
+
+        weights   0.2   0.0   0.5   0.3
+        [---------|---------------|---------)      u * total in the second stretch -> index 2
+        0        0.2             0.7        1.0
+
+    weights (N, A) >= 0 with a positive sum in every row; uniforms (N,) in [0, 1). Returns (N,) int64.
+    An index of weight 0 is never returned.
+    """
+    cumulative = np.cumsum(weights, axis=1, dtype=np.float64)  # (N, A)
+    total = cumulative[:, -1]
+    # u * total may round up to the total itself, which lies in no stretch.
+    threshold = np.minimum(uniforms * total, np.nextafter(total, 0.0))
+    return (cumulative <= threshold[:, None]).sum(axis=1)
+
+
+def draw_uniforms(rng: RandomSource, count: int) -> NDArray[np.float64]:
+    """`count` uniform numbers in [0, 1), one a move. Returns (count,)."""
+    return np.asarray(rng.random(count), dtype=np.float64)
+
+
+def choose_cells(logits: NDArray[Any], legal: BoolArray, temperature: float, rng: RandomSource) -> IntArray:
+    """One legal cell a row, drawn from softmax(logits / T) over the legal cells.
+
+    logits (N, A), legal (N, A) with at least one True a row. Temperature 0 means the largest legal logit
+    (the first of equals) and draws nothing. Returns (N,) int64. Raises MaskError, NonFiniteError.
+    """
+    if temperature < 0:
+        raise ValueError(f"the temperature is {temperature}; it must be 0 (argmax) or positive")
+    if temperature == 0:
+        return np.argmax(masked_log_softmax(logits, legal), axis=1)
+    probabilities = np.exp(masked_log_softmax(logits / temperature, legal))
+    return inverse_cdf(probabilities, draw_uniforms(rng, len(logits)))

@@ -1,0 +1,158 @@
+"""Self-play: hundreds of games in lockstep, and the learner's every decision in them written down.
+
+A seat is taken by the learner itself, by a frozen past self, or by a heuristic; only the learner's decisions are kept,
+with what the update needs: what it saw, what was legal, what it chose, and where its next decision stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from env.lockstep import Lockstep
+from env.symmetry import SYMMETRIES, permutation
+from nn import PolicyNet
+from rl.agents.base import BatchAgent
+from rl.sampling import BoolArray, IntArray, RandomSource, choose_cells, draw_uniforms, inverse_cdf
+
+LEARNER = -1
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """T decisions of the learner in E finished games, in the order they were made.
+
+    planes (T, 2, H, W) and legal (T, A) are what the network saw, symmetry included; actions (T,) index into that view.
+    games (T,) is the game of each decision, colours (T,) the colour that moved, following (T,) the index of the same
+    colour's next decision in that game or -1 at its last, moves_left (T,) how many of those are still to come.
+    winners (T,) is the game's winner, +1 / -1 / 0. seats (E, 2), lengths (E,) and game_winners (E,) tell of the games.
+    """
+
+    planes: NDArray[np.float32]
+    legal: BoolArray
+    actions: IntArray
+    games: IntArray
+    colours: NDArray[np.int8]
+    following: IntArray
+    moves_left: IntArray
+    winners: NDArray[np.int8]
+    seats: IntArray
+    lengths: IntArray
+    game_winners: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+
+class Views:
+    """The symmetries that keep a board's shape: eight on a square, four on an oblong.
+
+    A view k shows the board turned or mirrored; a cell chosen in the view stands for cell `tables[k, chosen]` of the
+    board. Playing through a random view, and learning from that same view, augments without leaving the policy that
+    played (copies of a move in the seven other views would be off-policy: the network is not equivariant).
+    """
+
+    def __init__(self, height: int, width: int) -> None:
+        keeping = [k for k in SYMMETRIES if height == width or k % 2 == 0]  # odd k swap height and width
+        self.tables = np.stack([permutation(k, height, width) for k in keeping])  # (K, A)
+
+    def draw(self, count: int, rng: RandomSource) -> IntArray:
+        """A uniformly random view for each of `count` positions, one draw each."""
+        return (draw_uniforms(rng, count) * len(self.tables)).astype(np.int64)
+
+    def show(self, board: NDArray[Any], views: IntArray) -> NDArray[Any]:
+        """board (N, ..., A) flat cells, each seen through its view (N,)."""
+        index = self.tables[views].reshape(len(views), *[1] * (board.ndim - 2), -1)
+        return np.take_along_axis(board, index, axis=-1)
+
+    def cells(self, chosen: IntArray, views: IntArray) -> IntArray:
+        """The board's cells behind cells chosen in the views. Both (N,)."""
+        return self.tables[views, chosen]
+
+
+def open_randomly(games: Lockstep, plies: IntArray, rng: RandomSource) -> None:
+    """Put plies[e] uniformly random legal stones on game e of a fresh lockstep, one draw a stone."""
+    for ply in range(int(plies.max(initial=0))):
+        which = np.flatnonzero((plies > ply) & ~games.over)
+        legal = games.positions(which).legal
+        games.play(inverse_cdf(legal, draw_uniforms(rng, len(which))), which)
+
+
+def play(
+    net: PolicyNet,
+    seats: IntArray,
+    opponents: Sequence[BatchAgent],
+    games: Lockstep,
+    *,
+    temperature: float,
+    symmetric: bool,
+    rng: RandomSource,
+) -> Decisions:
+    """Play all games to their end and return the learner's decisions.
+
+    seats (E, 2): who has black and white in each game, LEARNER or an index into `opponents`. `games` may already hold
+    opening stones; games that are over are passed over. The learner samples at `temperature`, through a random view
+    if `symmetric`; each ply it and each opponent are asked once for all their games.
+    """
+    views = Views(games.height, games.width)
+    steps: list[tuple[NDArray[np.float32], BoolArray, IntArray, IntArray, NDArray[np.int8]]] = []
+    running = np.flatnonzero(~games.over)
+    while len(running):
+        to_move = seats[running, (games.to_move[running] < 0).astype(np.int64)]
+        for player in np.unique(to_move):
+            which = running[to_move == player]
+            positions = games.positions(which)
+            if player != LEARNER:
+                cells = opponents[player].choose_positions(positions, rng)
+            else:
+                planes, legal = positions.planes, positions.legal
+                if symmetric:
+                    view = views.draw(len(which), rng)
+                    flat = views.show(planes.reshape(len(which), 2, -1), view)
+                    planes, legal = flat.reshape(planes.shape), views.show(legal, view)
+                chosen = choose_cells(net.predict(planes.astype(net.dtype, copy=False)), legal, temperature, rng)
+                cells = views.cells(chosen, view) if symmetric else chosen
+                steps.append((planes, legal, chosen, which, games.to_move[which].copy()))
+            games.play(cells, which)
+        running = running[~games.over[running]]
+    return _gather(steps, seats, games)
+
+
+def _gather(
+    steps: list[tuple[NDArray[np.float32], BoolArray, IntArray, IntArray, NDArray[np.int8]]],
+    seats: IntArray,
+    games: Lockstep,
+) -> Decisions:
+    """The plies' decisions one after the other, with each one's successor found from the back."""
+    if not steps:
+        raise ValueError("the learner made no decision: it has no seat, or every game was over at the start")
+    planes, legal, actions, which, colours = (np.concatenate(part) for part in zip(*steps, strict=True))
+    following = np.full(len(actions), -1, dtype=np.int64)
+    moves_left = np.zeros(len(actions), dtype=np.int64)
+    latest = np.full((games.games, 2), -1, dtype=np.int64)  # the decision met last, per game and colour
+    end = len(actions)
+    for step in reversed(steps):
+        index = np.arange(end - len(step[2]), end)
+        colour = (step[4] < 0).astype(np.int64)
+        after = latest[step[3], colour]
+        following[index] = after
+        moves_left[index] = np.where(after >= 0, moves_left[after] + 1, 0)
+        latest[step[3], colour] = index
+        end = index[0]
+    return Decisions(
+        planes=planes,
+        legal=legal,
+        actions=actions,
+        games=which,
+        colours=colours,
+        following=following,
+        moves_left=moves_left,
+        winners=games.winner[which],
+        seats=seats,
+        lengths=games.plies.astype(np.int64),
+        game_winners=games.winner.copy(),
+    )

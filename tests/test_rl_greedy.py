@@ -1,0 +1,75 @@
+"""Greedy: the definition equals the golden data, and the batched twin equals the definition."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from env import BLACK, WHITE, Board
+from env.observation import positions_of
+from rl.agents import GreedyAgent
+from rl.agents.greedy import greedy_digits, greedy_scores
+
+GOLDEN = json.loads((Path(__file__).parent / "data/parity/greedy.json").read_text())["positions"]
+
+
+def scores_from_digits(text):
+    return np.array([0 if ch == "." else 10 ** int(ch) for ch in text]).reshape(15, 15)
+
+
+def board_of(position):
+    return Board.from_moves([row * 15 + col for row, col in position["moves"]])
+
+
+def test_the_definition_equals_the_golden_scores():
+    for position in GOLDEN:
+        cells = board_of(position).cells
+        for colour, name in ((BLACK, "black"), (WHITE, "white")):
+            assert np.array_equal(greedy_scores(cells, colour), scores_from_digits(position[name]))
+
+
+def test_java_ties_equal_the_golden_choices():
+    boards = [(board_of(p), p["greedy"]) for p in GOLDEN if not p["game_over"]]
+    chosen = GreedyAgent(first_of_ties=True).choose_many([b for b, _ in boards], np.random.default_rng(0))
+    assert [list(divmod(cell, 15)) for cell in chosen] == [wanted for _, wanted in boards]
+
+
+@pytest.mark.parametrize(("height", "width", "win_length"), [(15, 15, 5), (6, 6, 4), (3, 7, 3), (9, 4, 5), (5, 5, 6)])
+def test_the_batched_twin_equals_the_definition(height, width, win_length):
+    rng = np.random.default_rng(height * 100 + width)
+    fill = rng.random((40, 1, 1))
+    cells = rng.choice([BLACK, WHITE], size=(40, height, width)) * (rng.random((40, height, width)) < fill)
+    cells = cells.astype(np.int8)
+    for colour in (BLACK, WHITE):
+        digits = greedy_digits(cells == colour, cells == 0, win_length)
+        for board, digit in zip(cells, digits, strict=True):
+            expected = greedy_scores(board, colour, win_length)
+            assert np.array_equal(np.where(board == 0, 10 ** digit.astype(np.int64), 0), expected)
+
+
+def test_ties_are_broken_evenly_and_only_among_the_best():
+    board = Board(6, 6, win_length=4)
+    board.play(14)
+    digits = np.maximum(greedy_scores(board.cells, BLACK, 4), greedy_scores(board.cells, WHITE, 4)).ravel()
+    best = set(np.flatnonzero(digits == digits.max()).tolist())
+    chosen = GreedyAgent().choose_many([board] * 4000, np.random.default_rng(5))
+    assert set(chosen) == best
+    counts = np.bincount(chosen, minlength=36)[sorted(best)]
+    # Five standard errors of a count of 4000 / len(best).
+    assert np.abs(counts - 4000 / len(best)).max() < 5 * np.sqrt(4000 / len(best))
+
+
+def test_it_never_chooses_an_occupied_cell_on_a_nearly_full_board():
+    rng = np.random.default_rng(6)
+    boards = []
+    for _ in range(30):
+        board = Board(4, 4, win_length=4)
+        while board.outcome is None and board.legal_mask().sum() > 2:
+            board.play(int(rng.choice(np.flatnonzero(board.legal_mask()))))
+        if board.outcome is None:
+            boards.append(board)
+    assert boards
+    for first in (True, False):
+        cells = GreedyAgent(first).choose_positions(positions_of(boards), rng)
+        assert all(board.legal_mask()[cell] for board, cell in zip(boards, cells, strict=True))

@@ -1,0 +1,112 @@
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from env_referee import LETTER, winner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import env.board
+from env import BLACK, Board, Outcome, Rule
+
+
+def follow_a_game(board, rng):
+    """Play random cells to the end; the whole-board referee must agree after every move, and every undo."""
+    height, width = board.height, board.width
+    stones, order = {}, list(range(height * width))
+    rng.shuffle(order)
+    snapshots = []
+    colour = BLACK
+    while not board.is_over:
+        legal = board.legal_mask()
+        cell = next(cell for cell in order if cell not in board.moves and legal[cell])
+        snapshots.append(snapshot(board))
+        board.play(cell)
+        assert board.undo() == cell
+        assert snapshot(board) == snapshots[-1], f"undo of {cell} after {board.moves}"
+        board.play(cell)
+        stones[divmod(cell, width)] = LETTER[colour]
+        colour = -colour
+        assert board.to_move == colour
+        assert {(int(r), int(c)) for r, c in np.argwhere(board.cells)} == set(stones)
+        won = winner(stones, height, width, board.win_length, board.rule)
+        full = len(stones) == height * width
+        wanted = won if won is not None else (0 if full else None)
+        assert (board.outcome.winner if board.outcome else None) == wanted, f"after {board.moves}\n{board.cells}"
+        if board.outcome is None:
+            assert board.legal_mask().tolist() == [divmod(cell, width) not in stones for cell in range(height * width)]
+        else:
+            assert not board.legal_mask().any()
+        if won is not None:
+            check_line(board)
+    for before in reversed(snapshots):
+        board.undo()
+        assert snapshot(board) == before
+
+
+def check_line(board):
+    """The winning line: neighbours in one direction, all the winner's, through the last stone, and no longer."""
+    line = board.outcome.line
+    places = [divmod(cell, board.width) for cell in line]
+    assert board.moves[-1] in line
+    assert {int(board.cells[place]) for place in places} == {board.outcome.winner}
+    if len(line) > 1:
+        gaps = {(r2 - r1, c2 - c1) for (r1, c1), (r2, c2) in pairwise(places)}
+        assert len(gaps) == 1 and gaps <= {(0, 1), (1, 0), (1, 1), (1, -1)}
+        (down, right), (first_row, first_col), (last_row, last_col) = gaps.pop(), places[0], places[-1]
+        for row, col in ((first_row - down, first_col - right), (last_row + down, last_col + right)):
+            if 0 <= row < board.height and 0 <= col < board.width:
+                assert board.cells[row, col] != board.outcome.winner
+    assert board.rule.wins(len(line), board.win_length, board.outcome.winner)
+
+
+def snapshot(board):
+    return (
+        board.cells.tobytes(), board.to_move, board.outcome, list(board.moves), board.legal_mask().tobytes(),
+    )  # fmt: skip
+
+
+@st.composite
+def games(draw):
+    rule = draw(st.sampled_from([Rule.FREESTYLE, Rule.STANDARD]))
+    height, width = draw(st.integers(3, 9)), draw(st.integers(3, 9))
+    # Lengths of 2 to 4 fill a random game with wins and overlines; longer ones with draws.
+    win_length = draw(st.one_of(st.integers(2, 4), st.integers(1, 9)).filter(lambda n: n <= max(height, width)))
+    return Board(height, width, win_length, rule), draw(st.randoms(use_true_random=False))
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(games())
+def test_board_equals_a_referee_that_looks_at_the_whole_board(game):
+    follow_a_game(*game)
+
+
+@pytest.mark.parametrize("rule", [Rule.FREESTYLE, Rule.STANDARD])
+@pytest.mark.parametrize(("height", "width"), [(15, 15), (25, 25), (3, 25), (25, 3), (12, 17)])
+def test_board_equals_the_referee_on_large_boards(height, width, rule):
+    follow_a_game(Board(height, width, 5, rule), random.Random(height * width))
+
+
+WRONG_RULES = {
+    "overlines win under standard": lambda patch: patch.setattr(Rule, "exact", lambda *_: False),
+    "overlines never win": lambda patch: patch.setattr(Rule, "exact", lambda *_: True),
+    "one stone too few wins": lambda patch: patch.setattr(Rule, "wins", lambda rule, run, n, colour: run >= n - 1),
+    "rows count twice, columns not": lambda patch: patch.setattr(env.board, "steps", lambda w: (1, 1, w + 2, w)),
+    "one diagonal is not looked at": lambda patch: patch.setattr(
+        env.board, "steps", lambda w: (1, w + 1, w + 2, w + 2)
+    ),
+    "white's lines are won by black": lambda patch: patch.setattr(
+        env.board, "Outcome", lambda winner, line=(): Outcome(abs(winner), line)
+    ),
+    "lines go on round the edge": lambda patch: patch.setattr(env.board, "WALL", BLACK),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_RULES)
+def test_a_wrong_rule_is_caught(name, monkeypatch):
+    WRONG_RULES[name](monkeypatch)
+    with pytest.raises((AssertionError, StopIteration)):
+        for seed in range(60):
+            for rule in (Rule.FREESTYLE, Rule.STANDARD):
+                follow_a_game(Board(5, 6, 3, rule), random.Random(seed))

@@ -69,12 +69,13 @@ class MetricsLog:
         self.close()
 
 
-def read_metrics(path: Path) -> list[Row]:
+def read_metrics(path: str | Path) -> list[Row]:
     """Return the rows of a metrics file, oldest first.
 
     A last line without its line end is left out: the run was killed while writing it, or is writing it now.
     Raises `MetricsError` naming file and line if the file is missing or a line is not a JSON object.
     """
+    path = Path(path)
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:

@@ -3,7 +3,7 @@
     runs/quick__s1__20261129T201500Z/
         config.json     every setting, defaults included        metrics.jsonl   one row an update
         command.txt     the command lines, newest last          checkpoints/    what `--resume` continues from
-        version.json    Python, NumPy, BLAS, platform, git      games/          games played in evaluations
+        version.json    Python, NumPy, BLAS, platform, git      games/          games of the final evaluation
         lock            held while a process uses the run       curve.png       the learning curve
 """
 

@@ -1,6 +1,10 @@
 """The command line: one clear line for every mistake, the promised exit codes, and help that teaches."""
 
+import argparse
+import importlib
 import os
+import re
+import shlex
 import subprocess
 import sys
 import types
@@ -77,12 +81,23 @@ def test_each_command_explains_itself_with_an_example_it_understands(
     out = capsys.readouterr().out
     command = cli.COMMANDS[name]
     assert command.description.split("\n")[0] in out and command.example in out
-    import argparse
-    import importlib
+    parse(command.example)
 
+
+def parse(example: str) -> None:
+    """Exits if the command line is not understood."""
+    _, name, *words = shlex.split(example)
     parser = argparse.ArgumentParser()
-    importlib.import_module(command.module).add_arguments(parser)
-    parser.parse_args(command.example.split()[2:])  # exits if the example is wrong
+    importlib.import_module(cli.COMMANDS[name].module).add_arguments(parser)
+    parser.parse_args(words)
+
+
+def test_the_readme_tells_commands_that_are_understood() -> None:
+    readme = (ROOT / "README.md").read_text()
+    examples = [line for line in re.findall(r"`(gomoku [^`]+)`", readme) if "COMMAND" not in line]
+    assert {line.split()[1] for line in examples} == set(cli.COMMANDS)
+    for example in examples:
+        parse(example)
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("evalute", "evaluate"), ("plots", "plot")])

@@ -28,6 +28,7 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
             log.append(row)
         assert log.rows == 2
         assert read_metrics(tmp_path / "m") == rows  # already on the disk
+    assert read_metrics(str(tmp_path / "m")) == rows
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

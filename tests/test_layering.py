@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # A file imports only files to its left. A package's __init__ only re-exports; `agents` is rl's table of agents.
 ORDER = {
     "nn": "init layers conv losses network java_random weights policy_net optim gradcheck exact",
-    "env": "coords lines rules patterns renju board bitboard symmetry record observation render lockstep "
+    "env": "coords lines rules windows patterns renju board bitboard symmetry record observation render lockstep "
     "gomoku_env vector_env aec",
     "rl": "sampling agents.base agents.random agents.greedy agents.policy agents match selfplay league returns "
     "baseline reinforce tactics arena",

@@ -43,8 +43,9 @@ def exact_dense(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArr
     """x (N, D), weight (D, M), bias (M,) -> out (N, M), each output adding its products to its bias, first input first.
 
     ``np.add.reduce`` over the rows of a C-ordered matrix adds row after row, in that order; with a single column it
-    would pair the numbers up instead, so that case adds up by ``accumulate``. TOGETHER inputs at a time, each time
-    starting from the sum so far.
+    would pair the numbers up instead, so that case adds up by ``accumulate``. It starts from -0.0, the number that
+    changes nothing it is added to (0.0 would lose a bias of -0.0). TOGETHER inputs at a time, each time going on from
+    the sum so far.
     """
     terms = np.empty((TOGETHER + 1, weight.shape[1]), np.result_type(x, weight))  # the sum so far, then products
     out = np.empty((len(x), weight.shape[1]), terms.dtype)
@@ -55,7 +56,10 @@ def exact_dense(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArr
         for total, features in zip(out, x[:, first : first + TOGETHER], strict=True):
             these[0] = total
             np.multiply(features[:, None], some, out=these[1:])
-            total[...] = np.add.reduce(these, axis=0) if len(total) > 1 else np.add.accumulate(these, axis=0)[-1]
+            if len(total) > 1:
+                np.add.reduce(these, axis=0, initial=-0.0, out=total)
+            else:
+                total[...] = np.add.accumulate(these, axis=0)[-1]
     return out
 
 

@@ -87,7 +87,8 @@ def entropy(logits: FloatArray, mask: Mask) -> tuple[float, FloatArray]:
     """Return (H, d_logits): the mean over the rows of ``-sum over a of p[a] * log p[a]``, and its slope.
 
     logits (N, A), mask (N, A), d_logits (N, A). In nats: 0 when one move is certain, log of the number of legal
-    moves when all are equally likely. Since p = exp(log p), the slope of -p log p by log p is -p (log p + 1).
+    moves when all are equally likely. Since p = exp(log p), the slope of -p log p by log p is -p log p - p; the -p at
+    its end may be left out, because masked_log_softmax_backward makes 0 of it (the p of a row always sum to 1).
 
     Raises what masked_log_softmax raises.
     """
@@ -97,5 +98,5 @@ def entropy(logits: FloatArray, mask: Mask) -> tuple[float, FloatArray]:
     p = np.exp(log_p)
     log_p_or_0 = np.where(mask, log_p, 0)  # an illegal move has p = 0 and counts nothing; 0 * -inf would be NaN
     value = -float((p * log_p_or_0).sum()) / len(log_p)
-    d_log_p = -p * (log_p_or_0 + 1) / len(log_p)  # (N, A)
+    d_log_p = -p * log_p_or_0 / len(log_p)  # (N, A)
     return value, masked_log_softmax_backward(d_log_p, log_p)

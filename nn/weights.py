@@ -159,7 +159,10 @@ def _array(name: str, content: bytes) -> AnyArray:
     version = np.lib.format.read_magic(stream)
     if version != (1, 0):
         raise ValueError(f"array {name} has .npy version {version}, wanted (1, 0)")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    try:
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    except Exception as error:  # whatever a parser may stumble over
+        raise ValueError(f"array {name} has a header that cannot be read") from error
     if dtype.kind not in "biuf" or fortran:
         what = f"array {name} has dtype {dtype}, Fortran order {fortran}"
         raise ValueError(f"{what}; wanted bool, integers or floats in C order")

@@ -70,6 +70,8 @@ def load_arrays(path: str | os.PathLike[str]) -> tuple[dict[str, AnyArray], dict
     path = Path(path)
     try:
         data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise WeightsError(f"{path}: the file is missing") from error
     except OSError as error:
         raise WeightsError(f"{path}: cannot be read: {error.strerror}") from error
     if not data.startswith(b"PK"):

@@ -102,7 +102,7 @@ def test_any_flipped_bit(tmp_path: Path) -> None:
 
 
 def test_missing_file_directory_and_other_kinds(tmp_path: Path) -> None:
-    assert "No such file" in refusal(tmp_path / "none.npz")
+    assert "missing" in refusal(tmp_path / "none.npz")
     assert "directory" in refusal(tmp_path)
     (tmp_path / "text").write_text("not a zip")
     assert "no .npz" in refusal(tmp_path / "text")
@@ -173,7 +173,7 @@ def test_writing_is_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.Monk
                 save_arrays(path, {"other": np.zeros(3)}, {})
         assert path.read_bytes() == before
         assert [p.name for p in tmp_path.iterdir()] == ["a.npz"]
-    with pytest.raises(WeightsError, match="cannot be written"):
+    with pytest.raises(WeightsError, match=r"no/a\.npz: cannot be written: No such file"):
         save_arrays(tmp_path / "no" / "a.npz", ARRAYS, META)
     with pytest.raises(WeightsError, match="object"):
         save_arrays(path, {"o": np.array([print], dtype=object)}, META)

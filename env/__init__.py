@@ -5,11 +5,12 @@ render, lockstep, gomoku_env, vector_env, aec.
 Shapes: H rows, W columns, A = H * W cells, N positions, E parallel games.
 """
 
-from env.board import Board
+from env.board import Board, ForbiddenMoveError
 from env.gomoku_env import GomokuEnv
 from env.lockstep import Lockstep
 from env.observation import Positions
 from env.record import GameRecord, RecordError
+from env.renju import Forbidden
 from env.rules import BLACK, EMPTY, WHITE, IllegalMoveError, Outcome, Rule
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "EMPTY",
     "WHITE",
     "Board",
+    "Forbidden",
+    "ForbiddenMoveError",
     "GameRecord",
     "GomokuEnv",
     "IllegalMoveError",

@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from env.coords import cell_name
 from env.lines import WALL, slot, slots, steps, stride
+from env.renju import ALLOWED, Forbidden, forbidden_at, forbidden_points
 from env.rules import BLACK, EMPTY, WHITE, IllegalMoveError, Outcome, Rule, check_settings
+
+
+class ForbiddenMoveError(IllegalMoveError):
+    """Renju forbids this point to black; `kind` says why. Nothing has changed."""
+
+    def __init__(self, point: str, kind: Forbidden) -> None:
+        reasons = " and ".join(str(reason.name).lower().replace("_", " ") for reason in kind)
+        super().__init__(f"{point} is forbidden to black: {reasons}; play a cell that the legal mask allows")
+        self.kind = kind
 
 
 class Board:
@@ -29,7 +39,7 @@ class Board:
     """
 
     __slots__ = (
-        "_area", "_grid", "_steps", "cells", "height", "moves", "outcome", "rule", "to_move", "width",
+        "_area", "_forbidden", "_grid", "_steps", "cells", "height", "moves", "outcome", "rule", "to_move", "width",
         "win_length",
     )  # fmt: skip
 
@@ -41,6 +51,7 @@ class Board:
         self.moves: list[int] = []
         self._area = height * width
         self._steps = steps(width)
+        self._forbidden: dict[int, Forbidden] | None = None  # of this position, once it has been asked for
         self._grid = array("b", [WALL]) * slots(height, width)
         self.cells = _window(self._grid, height, width)
         for cell in range(self._area):
@@ -71,7 +82,7 @@ class Board:
 
         Only lines through the new stone can have become complete, so only they are walked.
         Raises IllegalMoveError, and changes nothing, when the game is over or the cell is occupied or off the
-        board.
+        board; ForbiddenMoveError, which is one too, when renju forbids the cell to black.
         """
         cell = index(cell)
         if self.outcome is not None or not 0 <= cell < self._area:
@@ -81,6 +92,9 @@ class Board:
         if grid[here]:
             raise self._refusal(cell)
         colour = self.to_move
+        if self.rule is Rule.RENJU:
+            self._refuse_forbidden(cell, here)
+            self._forbidden = None
         grid[here] = colour
         self.moves.append(cell)
         self.to_move = -colour
@@ -97,7 +111,7 @@ class Board:
             if run >= self.win_length and self.rule.wins(run, self.win_length, colour):
                 self.outcome = Outcome(colour, self._cells_between(behind + step, ahead, step))
                 return
-        if len(self.moves) == self._area:
+        if len(self.moves) == self._area or (self.rule is Rule.RENJU and not self._has_a_legal_move()):
             self.outcome = Outcome(0)
 
     def undo(self) -> int:
@@ -111,13 +125,25 @@ class Board:
         self._grid[slot(cell, self.width)] = EMPTY
         self.to_move = -self.to_move
         self.outcome = None
+        self._forbidden = None
         return cell
 
     def legal_mask(self) -> NDArray[np.bool_]:
         """Which cells the side to move may play: (A,) bool, A = H * W, a fresh array; all False once over."""
         if self.outcome is not None:
             return np.zeros(self._area, dtype=np.bool_)
-        return np.equal(self.cells, EMPTY).reshape(-1)
+        mask = np.equal(self.cells, EMPTY).reshape(-1)
+        if self.rule is Rule.RENJU:
+            mask[list(self.forbidden())] = False
+        return mask
+
+    def forbidden(self) -> dict[int, Forbidden]:
+        """The cells that renju forbids to black and why; empty when white is to move, the game over, or no renju."""
+        if self.rule is not Rule.RENJU or self.to_move != BLACK or self.outcome is not None:
+            return {}
+        if self._forbidden is None:
+            self._forbidden = forbidden_points(self.cells)
+        return dict(self._forbidden)
 
     def copy(self) -> "Board":
         """A board equal to this one that goes its own way from here."""
@@ -126,6 +152,7 @@ class Board:
         twin.win_length, twin.rule = self.win_length, self.rule
         twin.to_move, twin.outcome, twin.moves = self.to_move, self.outcome, self.moves[:]
         twin._area, twin._steps, twin._grid = self._area, self._steps, self._grid[:]
+        twin._forbidden = self._forbidden
         twin.cells = _window(twin._grid, self.height, self.width)
         return twin
 
@@ -153,6 +180,32 @@ class Board:
         """The cells of the slots first, first + step, ... before end: (row + 1) * stride + col + 1 undone."""
         across = stride(self.width)
         return tuple((at // across - 1) * self.width + at % across - 1 for at in range(first, end, step))
+
+    def _refuse_forbidden(self, cell: int, here: int) -> None:
+        """Raise ForbiddenMoveError if black is to move and `cell`, in slot `here`, is forbidden."""
+        if self.to_move != BLACK or not self._may_be_forbidden(here):
+            return
+        kind = forbidden_at(self.cells, cell) if self._forbidden is None else self._forbidden.get(cell, ALLOWED)
+        if kind:
+            raise ForbiddenMoveError(f"{cell_name(cell, self.height, self.width)} (cell {cell})", kind)
+
+    def _may_be_forbidden(self, here: int) -> bool:
+        """Whether four black stones lie within four steps of a slot, in the eight directions taken together.
+
+        No overline, double four or double three is made with fewer, so this spares most cells the real judgement.
+        """
+        near = (self._grid[max(here - 4 * step, here % step) : here + 4 * step + 1 : step] for step in self._steps)
+        return sum(stones.count(BLACK) for stones in near) >= 4
+
+    def _has_a_legal_move(self) -> bool:
+        """Whether the side to move can move at all: black may be left with nothing but forbidden points."""
+        for cell in range(self._area):
+            here = slot(cell, self.width)
+            if self._grid[here] == EMPTY and (
+                self.to_move == WHITE or not self._may_be_forbidden(here) or forbidden_at(self.cells, cell) == ALLOWED
+            ):
+                return True
+        return False
 
     def _refusal(self, cell: int) -> IllegalMoveError:
         """Why `cell` may not be played now."""

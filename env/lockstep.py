@@ -6,9 +6,11 @@ Self-play and the vector environment run on it. It plays exactly as that many Bo
 import numpy as np
 from numpy.typing import NDArray
 
+from env.board import ForbiddenMoveError
 from env.coords import cell_name
 from env.lines import WALL, slot, steps, stride
 from env.observation import Positions
+from env.renju import forbidden_at, forbidden_mask
 from env.rules import BLACK, EMPTY, IllegalMoveError, Rule, check_settings
 
 
@@ -87,6 +89,9 @@ class Lockstep:
         won = self._completes_a_line(here, colours)
         self.winner[games] = won * colours
         ended = won | (self.plies[games] == self._area)
+        if self.rule is Rule.RENJU:
+            self._forbid(games[~ended])
+            ended |= ~self.legal[games].any(axis=1)
         self.over[games] = ended
         if ended.any():
             self.legal[games[ended]] = False
@@ -120,6 +125,14 @@ class Lockstep:
         won: NDArray[np.bool_] = wins.any(axis=0)
         return won
 
+    def _forbid(self, games: NDArray[np.intp]) -> None:
+        """Mark what is legal in these renju games: the empty cells, for black without the forbidden points."""
+        cells = self.cells[games]  # (n, H, W)
+        legal = cells == EMPTY
+        black = self.to_move[games] == BLACK
+        legal[black] &= ~forbidden_mask(cells[black])
+        self.legal[games] = legal.reshape(-1, self._area)
+
     def _games(self, which: NDArray[np.integer] | None) -> NDArray[np.intp]:
         """The games meant, as indices (n,); a bool array (E,) marks them."""
         if which is None:
@@ -140,13 +153,16 @@ class Lockstep:
         illegal = outside | ~self.legal[games, np.where(outside, 0, actions)]
         if illegal.any():
             at = int(illegal.argmax())
-            raise IllegalMoveError(f"game {games[at]}: {self._reason(int(games[at]), int(actions[at]))}")
+            raise self._refusal(int(games[at]), int(actions[at]))
 
-    def _reason(self, game: int, cell: int) -> str:
+    def _refusal(self, game: int, cell: int) -> IllegalMoveError:
         """Why this cell may not be played in this game."""
         if not 0 <= cell < self._area:
-            return f"cell {cell} is off the {self.height}x{self.width} board: use 0 to {self._area - 1}"
-        name = f"{cell_name(cell, self.height, self.width)} (cell {cell})"
+            size = f"{self.height}x{self.width}"
+            return IllegalMoveError(f"game {game}: cell {cell} is off the {size} board: use 0 to {self._area - 1}")
+        point = f"game {game}: {cell_name(cell, self.height, self.width)} (cell {cell})"
         if self.over[game]:
-            return f"{name}: the game is over; reset it first"
-        return f"{name} is occupied: play a cell that `legal` marks"
+            return IllegalMoveError(f"{point}: the game is over; reset it first")
+        if self.cells[game].flat[cell]:
+            return IllegalMoveError(f"{point} is occupied: play a cell that `legal` marks")
+        return ForbiddenMoveError(point, forbidden_at(self.cells[game], cell))

@@ -34,7 +34,7 @@ class Rule(Enum):
 class Outcome:
     """How a game ended.
 
-    winner: BLACK, WHITE, or 0 for a draw.
+    winner: BLACK, WHITE, or 0 for a draw: the board is full, or renju leaves black only forbidden points.
     line: the cells of the winning line from its top (or left) end, empty in a draw.
     """
 

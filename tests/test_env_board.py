@@ -1,13 +1,15 @@
 import copy
 import json
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from env import BLACK, EMPTY, WHITE, Board, IllegalMoveError, Outcome, Rule
+from env import BLACK, EMPTY, WHITE, Board, Forbidden, ForbiddenMoveError, IllegalMoveError, Outcome, Rule
 from env.coords import parse_cell
+from env.renju import forbidden_points
 
 PARITY = Path(__file__).parent / "data" / "parity"
 COLOUR_NUMBER = {BLACK: 1, WHITE: 2, 0: 0}
@@ -87,6 +89,72 @@ def test_an_overline_beside_a_five_does_not_spoil_it():
     with_five = OVERLINE.removesuffix("e8") + "e9 c3 e10 d3 e11 o1 e12 o3 e8"
     board = play(with_five, rule=Rule.STANDARD)
     assert board.outcome == Outcome(BLACK, tuple(parse_cell(f"e{row}", 15, 15) for row in (12, 11, 10, 9, 8)))
+
+
+# Renju. White may make a line of six; black may not even play there, unless five comes of it elsewhere.
+def test_an_overline_is_white_s_win_and_forbidden_to_black_in_renju():
+    white = play("o15 b8 o13 c8 o11 d8 m15 f8 m13 g8 m11 e8", rule=Rule.RENJU)
+    assert white.outcome is not None and white.outcome.winner == WHITE and len(white.outcome.line) == 6
+    black = play(OVERLINE.removesuffix("e8"), rule=Rule.RENJU)
+    e8 = parse_cell("e8", 15, 15)
+    assert black.forbidden() == {e8: Forbidden.OVERLINE} and not black.legal_mask()[e8]
+    with_five = OVERLINE.removesuffix("e8") + "e9 c3 e10 d3 e11 o1 e12 o3 "
+    assert e8 not in play(with_five, rule=Rule.RENJU).forbidden()
+    assert play(with_five + "e8", rule=Rule.RENJU).outcome == Outcome(BLACK, tuple(range(e8 - 60, e8 + 1, 15)))
+
+
+def test_the_forbidden_points_of_all_positions_with_known_ones():
+    data = json.loads((PARITY.parent / "renju" / "forbidden.json").read_text())
+    assert len(data["positions"]) == 300
+    for position in data["positions"]:
+        names = re.findall(r"[a-o]\d+", position["moves"])
+        board = Board.from_moves([parse_cell(name, 15, 15) for name in names], rule=Rule.RENJU)
+        wanted = {parse_cell(name, 15, 15): kind for name, kind in position["forbidden"].items()}
+        assert {cell: kind.code for cell, kind in board.forbidden().items()} == wanted, position["id"]
+        assert (board.legal_mask() == [not board.cells.flat[c] and c not in wanted for c in range(225)]).all()
+        twin = board.copy()
+        for cell in wanted:
+            for asked_before in (True, False):
+                refused = board if asked_before else Board.from_moves(board.moves, rule=Rule.RENJU)
+                with pytest.raises(ForbiddenMoveError, match=r"forbidden to black: (overline|double)") as caught:
+                    refused.play(cell)
+                assert caught.value.kind == board.forbidden()[cell]
+                assert refused == twin and (refused.cells == twin.cells).all() and refused.to_move == BLACK
+        free = next(cell for cell in range(225) if board.legal_mask()[cell])
+        board.play(free)
+        assert board.forbidden() == {} and board.legal_mask().sum() == 225 - len(names) - 1
+        board.undo()
+        assert board.forbidden() == twin.forbidden()
+
+
+def test_what_is_forbidden_is_known_of_this_position_only():
+    board = play(OVERLINE.removesuffix("e8"), rule=Rule.RENJU)
+    first = board.forbidden()
+    first.clear()
+    assert len(board.forbidden()) == 1
+    board.undo()
+    assert board.forbidden() == {}
+    board.play(parse_cell("e8", 15, 15))  # white may, and black's overline is gone
+    board.play(parse_cell("o15", 15, 15))
+    board.play(parse_cell("o13", 15, 15))
+    assert board.forbidden() == {}
+    assert play(OVERLINE).forbidden() == {}
+
+
+def test_black_with_nothing_but_forbidden_points_has_drawn():
+    """Both empty cells, b5 and b3, would be overlines: in the diagonal from a6 and in the fourth row from a3."""
+    moves = [
+        15, 1, 21, 4, 34, 24, 35, 17, 6, 33, 5, 30, 12, 2, 3, 31, 28,
+        27, 0, 13, 20, 26, 23, 11, 18, 25, 10, 32, 22, 16, 9, 29, 14, 8,
+    ]  # fmt: skip
+    board = Board.from_moves(moves[:-1], 6, 6, 5, Rule.RENJU)
+    assert board.outcome is None and board.legal_mask().sum() == 3
+    board.play(moves[-1])
+    assert (board.cells == EMPTY).sum() == 2
+    assert forbidden_points(board.cells) == {7: Forbidden.OVERLINE, 19: Forbidden.OVERLINE}
+    assert board.outcome == Outcome(0) and not board.legal_mask().any() and board.forbidden() == {}
+    board.undo()
+    assert board.outcome is None and board.to_move == WHITE
 
 
 def test_white_wins_too_and_the_turn_still_changes():

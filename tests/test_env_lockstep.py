@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import env.lockstep
-from env import BLACK, WHITE, Board, IllegalMoveError, Lockstep, Rule
+from env import BLACK, WHITE, Board, Forbidden, ForbiddenMoveError, IllegalMoveError, Lockstep, Rule
 from env.observation import positions_of
 
 
@@ -61,6 +61,25 @@ def test_lockstep_plays_as_boards_do(game_count, height, width, win_length, rule
 @pytest.mark.parametrize(("height", "width", "win_length"), [(15, 15, 5), (3, 25, 4), (25, 3, 3), (6, 6, 4)])
 def test_lockstep_plays_as_boards_do_on_other_sizes(height, width, win_length, rule):
     follow_games(3, height, width, win_length, rule, seed=7)
+
+
+@pytest.mark.parametrize(("height", "width", "seed"), [(6, 6, 1), (7, 5, 2), (15, 15, 3)])
+def test_lockstep_plays_renju_as_boards_do(height, width, seed):
+    follow_games(6, height, width, 5, Rule.RENJU, seed)
+
+
+def test_a_forbidden_point_is_refused_by_its_kind():
+    games = Lockstep(2, 9, 9, 5, Rule.RENJU)
+    moves = [40, 0, 41, 2, 48, 6, 57, 8]  # two pairs that meet in d5
+    for cell in moves:
+        games.play(np.array([cell, cell]))
+    board = Board.from_moves(moves, 9, 9, 5, Rule.RENJU)
+    (cell, kind), *_ = board.forbidden().items()
+    assert not games.legal[1, cell] and games.cells[1].flat[cell] == 0
+    with pytest.raises(ForbiddenMoveError, match=r"game 1: .* forbidden to black: double three") as caught:
+        games.play(np.array([80, cell]))
+    assert caught.value.kind == kind == Forbidden.DOUBLE_THREE
+    assert games.plies.tolist() == [8, 8]
 
 
 def test_what_lockstep_hands_out_is_fresh():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import env.board
 from env import BLACK, Board, Outcome, Rule
+from env.renju import forbidden_by_definition
 
 
 def follow_a_game(board, rng):
@@ -31,11 +32,11 @@ def follow_a_game(board, rng):
         assert board.to_move == colour
         assert {(int(r), int(c)) for r, c in np.argwhere(board.cells)} == set(stones)
         won = winner(stones, height, width, board.win_length, board.rule)
-        full = len(stones) == height * width
-        wanted = won if won is not None else (0 if full else None)
+        allowed = [divmod(cell, width) not in stones and not forbidden(board, cell) for cell in range(height * width)]
+        wanted = won if won is not None else (None if any(allowed) else 0)
         assert (board.outcome.winner if board.outcome else None) == wanted, f"after {board.moves}\n{board.cells}"
         if board.outcome is None:
-            assert board.legal_mask().tolist() == [divmod(cell, width) not in stones for cell in range(height * width)]
+            assert board.legal_mask().tolist() == allowed
         else:
             assert not board.legal_mask().any()
         if won is not None:
@@ -43,6 +44,13 @@ def follow_a_game(board, rng):
     for before in reversed(snapshots):
         board.undo()
         assert snapshot(board) == before
+
+
+def forbidden(board, cell):
+    """Whether renju forbids an empty cell to black, by the literal rules."""
+    if board.rule is not Rule.RENJU or board.to_move != BLACK or board.cells.flat[cell]:
+        return False
+    return bool(forbidden_by_definition(board.cells, cell))
 
 
 def check_line(board):
@@ -64,6 +72,7 @@ def check_line(board):
 def snapshot(board):
     return (
         board.cells.tobytes(), board.to_move, board.outcome, list(board.moves), board.legal_mask().tobytes(),
+        board.forbidden(),
     )  # fmt: skip
 
 
@@ -80,6 +89,12 @@ def games(draw):
 @given(games())
 def test_board_equals_a_referee_that_looks_at_the_whole_board(game):
     follow_a_game(*game)
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(st.integers(3, 7), st.integers(5, 7), st.randoms(use_true_random=False))
+def test_board_equals_the_referee_in_renju(height, width, rng):
+    follow_a_game(Board(height, width, 5, Rule.RENJU), rng)
 
 
 @pytest.mark.parametrize("rule", [Rule.FREESTYLE, Rule.STANDARD])

@@ -204,14 +204,18 @@ class Shape:
 
 
 def shapes(cells: NDArray[Any], colour: int, rule: Rule, weakest: Pattern = Pattern.CLOSED_TWO) -> list[Shape]:
-    """Return the shapes of `colour` on a board (H, W) that are `weakest` or stronger, the strongest first."""
+    """Return the shapes of `colour` on a board (H, W) that are `weakest` or stronger, the strongest first.
+
+    A stone that has a pattern in two directions is in two shapes; where it has NONE it is in no shape.
+    """
     law = Law.of(rule, colour)
     width = cells.shape[1]
     codes = window_codes(cells, colour)  # (4, H, W)
     patterns = pattern_table(law)[codes]
     steps = (1, width, width + 1, width - 1)
     together: defaultdict[tuple[int, int, Pattern, Cells, Cells], list[int]] = defaultdict(list)
-    for way, row, col in np.argwhere((patterns >= weakest) & (cells == colour)).tolist():
+    named = (patterns >= weakest) & (patterns != Pattern.NONE) & (cells == colour)
+    for way, row, col in np.argwhere(named).tolist():
         cell, code = row * width + col, int(codes[way, row, col])
         ahead, against = (tuple(cell + k * steps[way] for k in where(code, law)) for where in (gains, stops))
         line = (row, col, row - col, row + col)[way]

@@ -14,6 +14,7 @@ them point by point; `forbidden_points` says the same from tables, fast enough t
 from collections.abc import Iterator
 from enum import Flag, auto
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -190,10 +191,11 @@ class _Court:
 
 def _verdicts(cells: NDArray[Any]) -> Iterator[tuple[int, int, Forbidden]]:
     """Yield game, cell and kind of every forbidden point of boards (N, H, W)."""
-    here = ground(*cells.shape[1:])
+    games, height, width = cells.shape
+    here = ground(height, width)
     digits = here.lay(cells, BLACK)  # (N, size)
-    tally = _tallies()[0][here.codes(digits)].reshape(len(cells), 4, -1).sum(axis=1)  # (N, A)
-    empty = cells.reshape(len(cells), -1) == EMPTY
+    tally = _tallies()[0][here.codes(digits)].reshape(games, 4, height * width).sum(axis=1)  # (N, A)
+    empty = cells.reshape(games, height * width) == EMPTY
     suspect = empty & (tally < FIVE) & ((tally >= 2 * FOUR) | (tally % FOUR >= 2 * THREE))
     for game in np.flatnonzero(suspect.any(axis=1)).tolist():
         court = _Court(digits[game], here.steps)
@@ -215,8 +217,8 @@ def forbidden_points(cells: NDArray[Any]) -> dict[int, Forbidden]:
 
 def forbidden_mask(cells: NDArray[Any]) -> NDArray[np.bool_]:
     """Return where black may not play on boards (..., H, W): bool of the same shape."""
-    games = cells.reshape(-1, *cells.shape[-2:])
-    mask = np.zeros((len(games), games[0].size), dtype=np.bool_)
-    for game, cell, _ in _verdicts(games):
+    *games, height, width = cells.shape
+    mask = np.zeros((prod(games), height * width), dtype=np.bool_)
+    for game, cell, _ in _verdicts(cells.reshape(len(mask), height, width)):
         mask[game, cell] = True
     return mask.reshape(cells.shape)

@@ -47,7 +47,7 @@ class Ground:
         """Return the digits of boards (..., H, W) as `colour` sees them, in this layout: (..., size)."""
         digits = np.full((*cells.shape[:-2], self.size), OTHER, dtype=np.uint8)
         # Own is +1, other -1, empty 0: the remainder by 3 is the digit.
-        digits[..., self.places] = (cells * colour % 3).reshape(*cells.shape[:-2], -1)
+        digits[..., self.places] = (cells * colour % 3).reshape(*cells.shape[:-2], len(self.places))
         return digits
 
     def codes(self, digits: NDArray[np.uint8]) -> NDArray[np.intp]:

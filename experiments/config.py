@@ -118,8 +118,10 @@ class Config:
             _check(0 <= getattr(self, key) <= 1, key, getattr(self, key), "between 0 and 1")
         for key in ("evaluation_games", "final_games"):
             games = getattr(self, key)
-            _check(games >= 2 and games % 2 == 0, key, games, "an even number, since games come in colour-swapped pairs")
+            _check(games >= 2 and games % 2 == 0, key, games, "an even number: games come in colour-swapped pairs")
         _check(min(self.filters) >= 1, "filters", self.filters, "two numbers, 1 or more")
+        shares = list(self.opponents.values())
+        _check(sum(shares) > 0 and min(shares) >= 0, "opponents", self.opponents, "shares of 0 or more, not all 0")
         if self.java_weights:
             java = (self.height, self.width, self.filters, self.hidden) == (15, 15, (16, 32), 256)
             _check(java, "java_weights", True, "false unless the board is 15x15, filters [16, 32] and hidden 256")

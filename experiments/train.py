@@ -107,7 +107,9 @@ def share(flags: np.ndarray) -> float:
     return float(flags.mean()) if len(flags) else 0.0
 
 
-def evaluate(net: PolicyNet, config: Config, suite: TacticalSuite, games: int, stream: int, run: RunDir | None = None) -> Row:
+def evaluate(
+    net: PolicyNet, config: Config, suite: TacticalSuite, games: int, stream: int, run: RunDir | None = None
+) -> Row:
     """The policy, argmax, against each agent of the configuration and on the tactical suite.
 
     `stream` chooses the openings, so that an evaluation depends on nothing that came before it. With `run`, its games
@@ -227,14 +229,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, metavar="N", help="the same as --set seed=N")
     parser.add_argument("--run-dir", type=Path, metavar="DIR", help="where to write (default: a new one in runs/)")
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="continue this run where its last checkpoint left it")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="continue this run from its last checkpoint")
 
 
 def run(args: argparse.Namespace) -> int:
     """Train, then measure, draw and say what came out. Returns 0, or 130 / 143 if stopped by a signal."""
-    with signals_noted() as asked_to_stop, open_run(args) as (run_dir, config):
+    with signals_noted() as asked_to_stop, open_run(args) as (run_dir, learner):
+        config = learner.config
         suite = make_suite(lambda: new_board(config), SUITE_SIZE, np.random.default_rng(SUITE_SEED))
-        learner = Learner(config)
         rows = 0
         checkpoint = load_latest(run_dir)
         if checkpoint is not None:
@@ -259,7 +261,8 @@ def report(learner: Learner, run: RunDir, suite: TacticalSuite) -> None:
 
     config = learner.config
     learner.net.save(run.path / "policy.npz")
-    print(f"measuring: {config.final_games:,} games against each of {', '.join(config.evaluate_against)} ...", flush=True)
+    against = ", ".join(config.evaluate_against)
+    print(f"measuring: {config.final_games:,} games against each of {against} ...", flush=True)
     result = verdict(learner, run, suite)
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     learning_curve(figure.subplots(), read_metrics(run.metrics))
@@ -274,16 +277,22 @@ def report(learner: Learner, run: RunDir, suite: TacticalSuite) -> None:
 
 
 @contextmanager
-def open_run(args: argparse.Namespace) -> Iterator[tuple[RunDir, Config]]:
-    """The run directory to work in, new or resumed, and its configuration."""
+def open_run(args: argparse.Namespace) -> Iterator[tuple[RunDir, Learner]]:
+    """The run directory to work in, new or resumed, and its learner as it was before any game.
+
+    What the configuration asks for is made first, so that a run that cannot be leaves no directory behind.
+    """
     if args.resume is not None:
         if args.preset or args.config or args.set or args.seed is not None or args.run_dir:
             raise UserError("--resume continues a run as it was configured; it goes with no other option")
         with RunDir.open(args.resume, sys.argv[1:]) as run_dir:
-            yield run_dir, config_from(run_dir.config())
+            yield run_dir, Learner(config_from(run_dir.config()))
         return
     settings = [*args.set, *([f"seed={args.seed}"] if args.seed is not None else [])]
     config = load_config(args.preset, args.config, settings)
+    learner = Learner(config)
+    for name in config.evaluate_against:
+        make_agent(name)
     path = args.run_dir or new_run_path(config.name, config.seed)
     with RunDir.create(path, config.as_dict(), sys.argv[1:]) as run_dir:
-        yield run_dir, config
+        yield run_dir, learner

@@ -107,7 +107,7 @@ def random_opening(new_board: Callable[[], Board], plies: int, rng: RandomSource
         top, left = board.height // 4, board.width // 4
         middle[top : board.height - top, left : board.width - left] = True
         if plies > middle.sum():
-            raise ValueError(f"an opening of {plies} plies does not fit the middle of a {board.height}x{board.width} board")
+            raise ValueError(f"{plies} opening plies do not fit the middle of a {board.height}x{board.width} board")
         for _ in range(plies):
             choices = board.legal_mask() & middle.ravel()
             if board.outcome is not None or not choices.any():

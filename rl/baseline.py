@@ -33,10 +33,11 @@ class Baseline(ABC):
     def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray) -> None:
         """Take this batch's returns (T,) in. Called after `predict` for the same decisions."""
 
+    @abstractmethod
     def state(self) -> dict[str, NDArray[Any]]:
         """What a later prediction depends on, for a checkpoint."""
-        return {}
 
+    @abstractmethod
     def load_state(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Continue from `state()`."""
 
@@ -50,6 +51,13 @@ class NoBaseline(Baseline):
 
     def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray) -> None:
         """Nothing to learn."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Nothing."""
+        return {}
+
+    def load_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Nothing."""
 
 
 class RunningMean(Baseline):
@@ -122,4 +130,6 @@ class FeatureRegression(Baseline):
 
 def make_baseline(kind: str, net: PolicyNet, groups: int) -> Baseline:
     """The baseline of that name: none, mean or features."""
-    return {"none": NoBaseline, "mean": lambda: RunningMean(groups), "features": lambda: FeatureRegression(net)}[kind]()
+    if kind == "none":
+        return NoBaseline()
+    return RunningMean(groups) if kind == "mean" else FeatureRegression(net)

@@ -16,7 +16,8 @@ FloatArray = NDArray[np.float64]
 
 def signed_results(winners: NDArray[Any], colours: NDArray[Any]) -> FloatArray:
     """The result seen by the colour that moved: z = winner * colour. Both (T,); returns (T,) of +1, -1, 0."""
-    return np.asarray(winners, dtype=np.float64) * colours
+    signed: FloatArray = np.asarray(winners, dtype=np.float64) * colours
+    return signed
 
 
 def discounted_returns(results: FloatArray, moves_left: NDArray[Any], discount: float) -> FloatArray:
@@ -32,7 +33,8 @@ def discounted_returns(results: FloatArray, moves_left: NDArray[Any], discount: 
     results (T,), moves_left (T,); returns (T,). With gamma = 1 black's and white's sums are opposite when both made
     equally many moves.
     """
-    return results * np.power(discount, moves_left)
+    discounted: FloatArray = results * np.power(discount, moves_left)
+    return discounted
 
 
 def lambda_returns(

@@ -35,7 +35,8 @@ def inverse_cdf(weights: NDArray[Any], uniforms: NDArray[np.float64]) -> IntArra
     total = cumulative[:, -1]
     # u * total may round up to the total itself, which lies in no stretch.
     threshold = np.minimum(uniforms * total, np.nextafter(total, 0.0))
-    return (cumulative <= threshold[:, None]).sum(axis=1)
+    index: IntArray = (cumulative <= threshold[:, None]).sum(axis=1)
+    return index
 
 
 def draw_uniforms(rng: RandomSource, count: int) -> NDArray[np.float64]:
@@ -52,6 +53,7 @@ def choose_cells(logits: NDArray[Any], legal: BoolArray, temperature: float, rng
     if temperature < 0:
         raise ValueError(f"the temperature is {temperature}; it must be 0 (argmax) or positive")
     if temperature == 0:
-        return np.argmax(masked_log_softmax(logits, legal), axis=1)
+        best: IntArray = np.argmax(masked_log_softmax(logits, legal), axis=1)
+        return best
     probabilities = np.exp(masked_log_softmax(logits / temperature, legal))
     return inverse_cdf(probabilities, draw_uniforms(rng, len(logits)))

@@ -16,7 +16,6 @@ from env.observation import Positions
 from rl.agents.base import BatchAgent
 from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms, inverse_cdf
 
-
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
@@ -144,6 +143,7 @@ class GreedyAgent(BatchAgent):
         )
         value: NDArray[Any] = np.where(positions.legal, digits.reshape(len(digits), -1) + 1, 0)  # (N, A)
         if self.first_of_ties:
-            return value.argmax(axis=1)
+            first: IntArray = value.argmax(axis=1)
+            return first
         best = value == value.max(axis=1, keepdims=True)
         return inverse_cdf(best, draw_uniforms(rng, len(best)))

@@ -1,0 +1,169 @@
+"""A run repeats bit for bit, stops and goes on as if never stopped, and survives being killed at any moment."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments.__main__ import main
+from experiments.metrics import read_metrics
+from nn import PolicyNet
+
+TINY = (
+    "name=tiny", "height=4", "width=4", "win_length=3", "filters=[2, 3]", "hidden=8", "games=640",
+    "games_per_update=64", "batch=64", "pool_every=128", "evaluate_every=320", "evaluation_games=4", "final_games=4",
+    "evaluation_plies=2", "opening_plies=2", "checkpoint_every=64",
+)  # fmt: skip
+
+
+def command(*words, games=640, settings=()):
+    sets = [word for setting in (*TINY, f"games={games}", *settings) for word in ("--set", setting)]
+    return ["train", *sets, *words]
+
+
+def without_times(run):
+    rows = read_metrics(run / "metrics.jsonl")
+    for row in rows:
+        del row["seconds"], row["games_per_second"]
+    return rows
+
+
+def weights(run):
+    return (run / "policy.npz").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """One uninterrupted run of ten updates."""
+    path = tmp_path_factory.mktemp("whole") / "run"
+    assert main(command("--run-dir", str(path))) == 0
+    return path
+
+
+def spawn(*words):
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parent.parent)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "experiments", *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def wait_for_rows(process, run, rows):
+    metrics = run / "metrics.jsonl"
+    while process.poll() is None and (not metrics.exists() or metrics.read_bytes().count(b"\n") < rows):
+        time.sleep(0.005)
+
+
+def test_a_run_leaves_what_the_readme_promises(whole):
+    names = {path.name for path in whole.iterdir()}
+    assert {"config.json", "command.txt", "version.json", "metrics.jsonl", "checkpoints", "games", "curve.png",
+            "policy.npz", "result.json"} <= names  # fmt: skip
+    rows = read_metrics(whole / "metrics.jsonl")
+    assert [row["update"] for row in rows] == list(range(1, 11)) and rows[-1]["games"] == 640
+    assert [row["update"] for row in rows if "evaluation" in row] == [5, 10]
+    for key in ("positions", "loss", "entropy", "gradient_norm", "parameter_change", "illegal_mass", "game_length"):
+        assert all(np.isfinite(row[key]) for row in rows)
+    assert all(row["parameter_change"] > 0 for row in rows)
+    result = json.loads((whole / "result.json").read_text())
+    assert result["trained"]["greedy"]["games"] == result["untrained"]["random"]["games"] == 4
+    assert len((whole / "games" / "greedy.txt").read_text().splitlines()) == 4
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(whole, tmp_path):
+    assert main(command("--run-dir", str(tmp_path / "again"))) == 0
+    assert without_times(tmp_path / "again") == without_times(whole)
+    assert weights(tmp_path / "again") == weights(whole)
+    assert main(command("--run-dir", str(tmp_path / "other"), "--seed", "2")) == 0
+    assert weights(tmp_path / "other") != weights(whole)
+
+
+@pytest.mark.parametrize("baseline", ["mean", "none"])
+def test_other_baselines_run(baseline, tmp_path):
+    run = tmp_path / "run"
+    assert main(command("--run-dir", str(run), games=128, settings=(f"baseline={baseline}", "trace=0.7"))) == 0
+    assert len(read_metrics(run / "metrics.jsonl")) == 2
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_saves_and_resume_ends_with_the_bytes_of_an_uninterrupted_run(whole, tmp_path, number, code):
+    run = tmp_path / "run"
+    process = spawn(*command("--run-dir", str(run)))
+    wait_for_rows(process, run, 3)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == code, err
+    assert b"--resume" in out and b"Traceback" not in err
+    assert 3 <= len(read_metrics(run / "metrics.jsonl")) < 10
+    assert main(["train", "--resume", str(run)]) == 0
+    assert without_times(run) == without_times(whole)
+    assert weights(run) == weights(whole)
+
+
+def test_killed_at_random_moments_it_goes_on_and_ends_the_same(whole, tmp_path):
+    run, chance = tmp_path / "run", random.Random(0)
+    process = spawn(*command("--run-dir", str(run)))
+    for _ in range(4):
+        wait_for_rows(process, run, 1)
+        time.sleep(chance.random() * 0.5)
+        process.kill()
+        process.communicate()
+        process = spawn("train", "--resume", str(run))
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert without_times(run) == without_times(whole)
+    assert weights(run) == weights(whole)
+
+
+def test_a_truncated_checkpoint_costs_only_what_came_after_the_one_before(whole, tmp_path, capsys):
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    newest = sorted((run / "checkpoints").iterdir())[-1]
+    newest.write_bytes(newest.read_bytes()[:-1000])
+    assert main(["train", "--resume", str(run)]) == 0
+    assert newest.name in capsys.readouterr().err
+    assert without_times(run) == without_times(whole)
+    assert weights(run) == weights(whole)
+
+
+def test_resuming_a_finished_run_changes_nothing(whole, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    assert main(["train", "--resume", str(run)]) == 0
+    assert without_times(run) == without_times(whole) and weights(run) == weights(whole)
+
+
+def test_what_cannot_be_is_refused_in_one_line(whole, tmp_path, capsys):
+    def refused(*words):
+        assert main(["train", *words]) == 2
+        err = capsys.readouterr().err.strip()
+        assert err.count("\n") == 0 and "Traceback" not in err
+        return err
+
+    before = {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()}
+    assert "games" in refused("--set", "gmaes=5")
+    assert "quick" in refused("--preset", "quik")
+    assert "not empty" in refused("--preset", "quick", "--run-dir", str(whole))
+    assert "--resume" in refused("--resume", str(whole), "--seed", "4")
+    assert "nowhere" in refused("--resume", str(tmp_path / "nowhere"))
+    assert "greedy" in refused("--set", "evaluate_against=['gredy']", "--run-dir", str(tmp_path / "a"))
+    assert "greedy" in refused("--set", "opponents={gredy = 1}", "--run-dir", str(tmp_path / "b"))
+    assert before == {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()}
+    assert not (tmp_path / "a").exists() and not (tmp_path / "b").exists()
+
+
+def test_java_weights_are_where_training_begins(tmp_path):
+    from experiments.config import load_config
+    from experiments.learner import initial_net
+
+    net = initial_net(load_config("java", None, []))
+    java = PolicyNet.java()
+    assert net.dtype == np.float64
+    for mine, its in zip(net.parameters(), java.parameters(), strict=True):
+        assert np.array_equal(mine.value, its.value)

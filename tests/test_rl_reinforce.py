@@ -1,0 +1,172 @@
+"""The policy gradient points where it says, at the temperature it was played at, and improves what it should."""
+
+import numpy as np
+import pytest
+
+from env.lockstep import Lockstep
+from nn import PolicyNet
+from nn.losses import masked_log_softmax
+from nn.optim import Adam
+from rl.baseline import FeatureRegression, NoBaseline, RunningMean, make_baseline
+from rl.reinforce import policy_gradient, standardised, update
+from rl.selfplay import LEARNER, Decisions, play
+
+
+def tiny_net(hidden=8):
+    return PolicyNet(3, 4, filters=(3, 2), hidden=hidden, rng=np.random.default_rng(0), dtype=np.float64)
+
+
+def some_decisions(count, rng):
+    planes = (rng.random((count, 2, 3, 4)) < 0.3).astype(np.float32)
+    planes[:, 1] *= 1 - planes[:, 0]
+    legal = ~(planes.sum(axis=1) > 0).reshape(count, -1)
+    legal[:, 0] = True
+    actions = np.array([rng.choice(np.flatnonzero(row)) for row in legal])
+    return planes, legal, actions
+
+
+def loss_of(net, planes, legal, actions, advantages, temperature, entropy_weight):
+    log_p = masked_log_softmax(net.predict(planes.astype(net.dtype)) / temperature, legal)
+    p = np.exp(log_p)
+    spread = -(p * np.where(legal, log_p, 0.0)).sum(axis=1).mean()
+    chosen = log_p[np.arange(len(actions)), actions]
+    return -(advantages * chosen).mean() - entropy_weight * spread
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.5, 2.0])
+@pytest.mark.parametrize("entropy_weight", [0.0, 0.3])
+def test_gradient_of_the_whole_loss_by_finite_differences(temperature, entropy_weight):
+    rng, net = np.random.default_rng(1), tiny_net()
+    planes, legal, actions = some_decisions(5, rng)
+    advantages = rng.normal(size=5)
+    loss, _, _ = policy_gradient(
+        net, planes, legal, actions, advantages, temperature=temperature, entropy_weight=entropy_weight
+    )
+    arguments = (planes, legal, actions, advantages, temperature, entropy_weight)
+    assert loss == pytest.approx(loss_of(net, *arguments), rel=1e-12)
+    for parameter in net.parameters():
+        for index in rng.integers(0, parameter.value.size, 4):
+            at = np.unravel_index(index, parameter.value.shape)
+            kept, step = parameter.value[at], 1e-6
+            parameter.value[at] = kept + step
+            up = loss_of(net, *arguments)
+            parameter.value[at] = kept - step
+            down = loss_of(net, *arguments)
+            parameter.value[at] = kept
+            # Central differences in float64 at step 1e-6 are good to about 1e-9.
+            assert parameter.grad[at] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-8)
+
+
+def test_illegal_mass_is_what_the_mask_takes_away():
+    rng, net = np.random.default_rng(2), tiny_net()
+    planes, legal, actions = some_decisions(6, rng)
+    _, _, mass = policy_gradient(net, planes, legal, actions, np.ones(6), temperature=1.0, entropy_weight=0.0)
+    logits = net.predict(planes)
+    p = np.exp(logits - logits.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    assert mass == pytest.approx((p * ~legal).sum(axis=1).mean(), rel=1e-10)
+
+
+def test_standardised_within_groups():
+    advantages, groups = np.array([1.0, 3.0, 10.0, 30.0, 7.0]), np.array([0, 0, 1, 1, 2])
+    assert standardised(advantages, groups).tolist() == [-1.0, 1.0, -1.0, 1.0, 0.0]
+
+
+def as_decisions(planes, legal, actions):
+    count = len(actions)
+    zeros = np.zeros(count, dtype=np.int64)
+    return Decisions(
+        planes=planes,
+        legal=legal,
+        actions=actions,
+        games=zeros,
+        colours=np.ones(count, dtype=np.int8),
+        following=zeros - 1,
+        moves_left=zeros,
+        winners=np.ones(count, dtype=np.int8),
+        seats=np.full((1, 2), LEARNER),
+        lengths=np.array([count]),
+        game_winners=np.ones(1, dtype=np.int8),
+    )
+
+
+def test_an_update_raises_the_rewarded_move_and_lowers_the_punished_one():
+    rng, net = np.random.default_rng(3), tiny_net()
+    planes, legal, actions = some_decisions(8, rng)
+    advantages = np.where(np.arange(8) % 2 == 0, 1.0, -1.0)
+    before = masked_log_softmax(net.predict(planes), legal)[np.arange(8), actions]
+    for _ in range(20):
+        stats = update(
+            net, Adam(net.parameters(), 3e-3), as_decisions(planes, legal, actions), advantages,
+            batch=4, temperature=1.0, entropy_weight=0.0, max_gradient_norm=10.0, rng=rng,
+        )  # fmt: skip
+    change = masked_log_softmax(net.predict(planes), legal)[np.arange(8), actions] - before
+    assert (change[0::2] > 0).mean() >= 0.75 and (change[1::2] < 0).mean() >= 0.75
+    assert stats.parameter_change > 0 and stats.gradient_norm > 0
+
+
+def test_the_entropy_bonus_alone_spreads_the_policy():
+    rng, net = np.random.default_rng(4), tiny_net()
+    net.parameters()[-1].value[...] = rng.normal(size=12) * 3
+    planes, legal, actions = some_decisions(8, rng)
+    entropies = [
+        update(
+            net, Adam(net.parameters(), 1e-2), as_decisions(planes, legal, actions), np.zeros(8),
+            batch=8, temperature=1.0, entropy_weight=1.0, max_gradient_norm=10.0, rng=rng,
+        ).entropy
+        for _ in range(30)
+    ]  # fmt: skip
+    assert entropies[-1] > entropies[0] + 0.2
+
+
+def real_decisions(net, seed):
+    games = Lockstep(40, 3, 4, win_length=3)
+    return play(
+        net, np.full((40, 2), LEARNER), [], games,
+        temperature=1.0, symmetric=False, rng=np.random.default_rng(seed),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["mean", "features"])
+def test_a_baseline_learns_what_it_is_told_and_says_nothing_before(kind):
+    net = tiny_net(hidden=64)
+    baseline, decisions = make_baseline(kind, net, groups=2), real_decisions(net, 5)
+    groups = decisions.games % 2
+    # What each can see: the mean the colour, the network's features the stones.
+    by_colour = np.where(decisions.colours == 1, 0.5, -0.25)
+    target = by_colour if kind == "mean" else decisions.planes[:, 0].sum(axis=(1, 2)) / 6 - 0.5
+    assert not baseline.predict(net, decisions, groups).any()
+    for _ in range(30):
+        baseline.predict(net, decisions, groups)
+        baseline.learn(decisions, groups, target)
+    values = baseline.predict(net, decisions, groups)
+    assert np.corrcoef(values, target)[0, 1] > (0.999 if kind == "mean" else 0.9)
+
+
+def test_prediction_does_not_see_this_batch():
+    net = tiny_net()
+    for baseline in (RunningMean(1), FeatureRegression(net)):
+        decisions = real_decisions(net, 6)
+        groups = np.zeros(len(decisions), dtype=np.int64)
+        baseline.predict(net, decisions, groups)
+        baseline.learn(decisions, groups, np.full(len(decisions), 0.3))
+        first = baseline.predict(net, decisions, groups)
+        assert np.array_equal(first, baseline.predict(net, decisions, groups))
+
+
+@pytest.mark.parametrize("kind", ["none", "mean", "features"])
+def test_baseline_state_round_trip(kind):
+    net = tiny_net()
+    one, two = make_baseline(kind, net, 1), make_baseline(kind, net, 1)
+    decisions = real_decisions(net, 7)
+    groups = np.zeros(len(decisions), dtype=np.int64)
+    one.predict(net, decisions, groups)
+    one.learn(decisions, groups, decisions.colours * 0.5)
+    two.load_state(one.state())
+    assert np.array_equal(one.predict(net, decisions, groups), two.predict(net, decisions, groups))
+
+
+def test_no_baseline_is_zero():
+    net = tiny_net()
+    decisions = real_decisions(net, 8)
+    assert not NoBaseline().predict(net, decisions, decisions.games).any()

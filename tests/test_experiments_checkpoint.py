@@ -114,6 +114,9 @@ def test_other_files_are_told_apart(run: RunDir) -> None:
     save_arrays(path, arrays_of(1), {"kind": "weights"})
     with pytest.raises(CheckpointError, match="not a checkpoint of format 1"):
         load_checkpoint(path)
+    save_arrays(path, arrays_of(1), {"format": 2, "update": 1, "content": {}})
+    with pytest.raises(CheckpointError, match="not a checkpoint of format 1"):
+        load_checkpoint(path)
     moved = save_checkpoint(run, 2, arrays_of(2), {}).rename(run.checkpoints / "update_00000007.npz")
     with pytest.raises(CheckpointError, match="holds update 2"):
         load_checkpoint(moved)

@@ -16,6 +16,7 @@ from experiments.__main__ import main
 from experiments.errors import UserError
 from experiments.plots import (
     COLOURS,
+    curves,
     evaluations,
     flatten,
     group_by_config,
@@ -97,6 +98,7 @@ def test_several_runs_show_mean_and_range() -> None:
 def test_runs_evaluated_at_other_times_meet_where_all_have_been() -> None:
     slow = evaluations(run_rows([0.0, 0.4], games_between=400), "greedy")
     fast = evaluations(run_rows([0.0, 0.5, 0.5], games_between=100), "greedy")
+    assert slow.T.tolist() == [[0, 0.0, -0.1, 0.05], [400, 0.4, 0.4 - 0.1, 0.4 + 0.05]]
     games, mean, low, high = mean_over_runs([slow, fast])
     assert games.tolist() == [0, 100, 200]
     assert low.tolist() == pytest.approx([0, 0.1, 0.2])
@@ -164,6 +166,14 @@ def test_the_command_draws_into_the_run_and_writes_the_table(
         table = list(csv.DictReader(file))
     assert [row["run"] for row in table] == ["quick__s1__x"] * 3
     assert [row["evaluation.greedy.win_rate"] for row in table] == ["0.2", "", "0.4"]
+
+
+def test_every_run_of_a_group_is_drawn(tmp_path: Path) -> None:
+    rows = {tmp_path / "a__s1": run_rows([0.2, 0.4]), tmp_path / "a__s2": run_rows([0.4, 0.8]), tmp_path / "b": []}
+    a1, a2, b = rows
+    left, right = curves([[a1, a2], [b]], rows).axes
+    assert lines(left)["against greedy"][:, 1] == pytest.approx([0.3, 0.6])
+    assert (left.get_title(), right.get_title()) == ("a", "b")
 
 
 def test_the_command_draws_several_experiments_side_by_side(tmp_path: Path) -> None:

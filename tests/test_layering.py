@@ -18,8 +18,8 @@ ORDER = {
     "observation render lockstep gomoku_env vector_env aec",
     "rl": "sampling agents.base agents.random agents.greedy agents.policy agents match selfplay league returns "
     "baseline reinforce tactics arena",
-    "experiments": "errors config run_dir metrics checkpoint golden tally stages parity evaluate demo plots learner "
-    "train __main__",
+    "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity evaluate "
+    "plots learner train __main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}

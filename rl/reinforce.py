@@ -67,7 +67,7 @@ def policy_gradient(
     logits = net.forward(planes.astype(net.dtype, copy=False)) / temperature
     loss, d_loss = weighted_cross_entropy(logits, actions, advantages, legal)
     spread, d_spread = entropy(logits, legal)
-    net.backward((d_loss - entropy_weight * d_spread) / temperature)
+    net.add_gradients((d_loss - entropy_weight * d_spread) / temperature)
     unmasked = np.exp(masked_log_softmax(logits, np.ones_like(legal)))
     illegal_mass = float((unmasked * ~legal).sum(axis=1).mean())
     return loss - entropy_weight * spread, spread, illegal_mass

@@ -1,13 +1,17 @@
 """Exhaustive counts of small games, and tables of move sequences held against the whole-board referee."""
 
+import itertools
+import random
 from collections import Counter
 
+import numpy as np
 import pytest
-from env_referee import LETTER, winner
+from env_referee import LETTER, as_stones, winner
 
 import env.board
 from env import BLACK, Board, Rule
 from env.coords import cell_name
+from env.renju import forbidden_by_definition
 from env.symmetry import apply
 
 
@@ -62,6 +66,49 @@ def count_by_referee(stones, colour, settings, depth, counts):
             count_by_referee(stones, -colour, settings, depth - 1, counts)
         del stones[place]
     return counts
+
+
+def renju_positions():
+    """Positions late in random renju games, black to move, in which some points are forbidden."""
+    for seed in range(400):
+        rng = random.Random(seed)
+        board = Board(6, 7, 5, Rule.RENJU)
+        for _ in range(32):
+            if board.is_over:
+                break
+            board.play(rng.choice(board.legal_mask().nonzero()[0].tolist()))
+        if not board.is_over and board.forbidden():
+            yield board
+
+
+def test_renju_sequences_are_counted_by_the_literal_rules():
+    """Late positions, three plies deep; black's points judged one by one from the rules' own words."""
+
+    def count_literally(stones, colour, depth, counts):
+        for place in [(row, col) for row in range(6) for col in range(7) if (row, col) not in stones]:
+            cells = np.zeros((6, 7), dtype=np.int8)
+            for at, letter in stones.items():
+                cells[at] = BLACK if letter == "X" else -BLACK
+            if colour == BLACK and forbidden_by_definition(cells, place[0] * 7 + place[1]):
+                continue
+            stones[place] = LETTER[colour]
+            result = winner(stones, 6, 7, 5, Rule.RENJU)
+            counts[len(stones), result] += 1
+            if depth > 1 and result is None:
+                count_literally(stones, -colour, depth - 1, counts)
+            del stones[place]
+        return counts
+
+    positions = list(itertools.islice(renju_positions(), 5))
+    assert len(positions) == 5
+    for board in positions:
+        got = count(board.copy(), 3, Counter())
+        # Whoever has no legal move has drawn; the literal count does not know that and calls the game unfinished.
+        unfinished = Counter({(ply, result or None): 0 for ply, result in got})
+        for (ply, result), number in got.items():
+            unfinished[ply, result or None] += number
+        wanted = count_literally(as_stones(board.cells), BLACK, 3, Counter())
+        assert +unfinished == wanted, f"{board!r}"
 
 
 def divide(settings, depth):

@@ -37,6 +37,7 @@ SETTINGS = [
     {"size": 5, "win_length": 4},
     {"size": 3, "win_length": 1},
     {"size": None, "height": 4, "width": 6, "win_length": 3, "rule": "standard"},
+    {"size": None, "height": 5, "width": 7, "rule": "renju"},
     {"size": 4, "win_length": 3, "opponent": random_reply},
     {"size": None, "height": 3, "width": 5, "win_length": 3, "opponent": random_reply, "colour": "white"},
 ]
@@ -74,7 +75,7 @@ def test_it_is_as_many_single_games_ply_by_ply(settings, mode):
             assert_same(ours.reset(options=options[0]), theirs.reset(options=options[1]))
         elif terminated.any():
             illegal += result[4]["final_info"]["illegal"].sum()
-    assert ended > 50 and illegal > 5
+    assert ended > 20 and illegal > 5
     assert_same(ours.reset(seed=[None, *range(6)]), theirs.reset(seed=[None, *range(6)]))
 
 

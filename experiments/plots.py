@@ -143,12 +143,12 @@ def training_panel(figure: Figure | SubFigure, rows: Sequence[Row]) -> NDArray[A
     _lines(axes[0, 1], rows, tactics, marker="o")
     _share_axis(axes[0, 1], "share of positions")
     _lines(axes[0, 2], rows, {"black": "win_rate.black", "white": "win_rate.white"})
-    _share_axis(axes[0, 2], "self-play games won")
+    _share_axis(axes[0, 2], "training games won")
     _lines(axes[1, 0], rows, {"entropy": "entropy"})
     axes[1, 0].set_ylabel("entropy of a move (nats)")
     _lines(axes[1, 1], rows, {"gradient norm": "gradient_norm"})
     axes[1, 1].set_ylabel("gradient norm before clipping")
-    axes[1, 1].set_yscale("log")
+    axes[1, 1].set_ylim(bottom=0)
     _lines(axes[1, 2], rows, {"game length": "game_length"})
     axes[1, 2].set_ylabel("game length (plies)")
     for ax in axes[0, 1:]:
@@ -231,7 +231,7 @@ def _share_axis(ax: Axes, label: str) -> None:
 def _games_axis(ax: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    ax.set_xlabel("self-play games")
+    ax.set_xlabel("training games")
     ax.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10], integer=True))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda games, _: f"{games:,.0f}"))
 

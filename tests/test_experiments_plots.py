@@ -82,7 +82,7 @@ def test_one_run_shows_its_evaluations_and_their_intervals() -> None:
     assert lines(ax)["against greedy"].tolist() == [[0, 0.2], [200, 0.4], [400, 0.7]]
     assert lines(ax)["against random"][:, 1] == pytest.approx([0.55, 0.65, 0.8])
     assert band(ax, 0) == pytest.approx(np.array([[0, 0.1, 0.25], [200, 0.3, 0.45], [400, 0.6, 0.75]]))
-    assert ax.get_xlabel() == "self-play games" and ax.get_ylabel() == "win rate"
+    assert ax.get_xlabel() == "training games" and ax.get_ylabel() == "win rate"
     assert ax.get_legend().get_title().get_text() == "band: 95 % interval"
     assert ax.get_lines()[0].get_color() == COLOURS["greedy"]
 

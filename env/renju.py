@@ -7,8 +7,9 @@ White may play anywhere, and a black move that makes exactly five in a row wins 
       . x x * . .      The one more must itself be legal and make no five, so whether a three is real may hang on
       . . . . . .      whether another point is forbidden a stone later, and so on without end.
 
-Source: Renju International Federation, The International Rules of Renju, section 9. `forbidden_by_definition` says
-them point by point; `forbidden_points` says the same from tables, fast enough to ask before every move.
+Source: Renju International Federation, The International Rules of Renju, 3 (terms) and 9 (forbidden moves).
+`forbidden_by_definition` takes them literally; `forbidden_points` says the same from tables, fast enough to ask
+before every move.
 """
 
 from collections.abc import Iterator
@@ -196,7 +197,7 @@ def _verdicts(cells: NDArray[Any]) -> Iterator[tuple[int, int, Forbidden]]:
     digits = here.lay(cells, BLACK)  # (N, size)
     tally = _tallies()[0][here.codes(digits)].reshape(games, 4, height * width).sum(axis=1)  # (N, A)
     empty = cells.reshape(games, height * width) == EMPTY
-    suspect = empty & (tally < FIVE) & ((tally >= 2 * FOUR) | (tally % FOUR >= 2 * THREE))
+    suspect = empty & ((tally >= 2 * FOUR) | (tally % FOUR >= 2 * THREE))
     for game in np.flatnonzero(suspect.any(axis=1)).tolist():
         court = _Court(digits[game], here.steps)
         for cell in np.flatnonzero(suspect[game]).tolist():

@@ -5,7 +5,7 @@ White may play anywhere, and a black move that makes exactly five in a row wins 
       . . . x . .      an empty point that completes exactly five. At * black makes two threes: a double three.
       . . . x . .
       . x x * . .      The one more must itself be legal and make no five, so whether a three is real may hang on
-      . . . . . .      whether another point is forbidden a stone later, and so on without end.
+      . . . . . .      whether another point is forbidden a stone later, and so on to any depth.
 
 Source: Renju International Federation, The International Rules of Renju, 3 (terms) and 9 (forbidden moves).
 `forbidden_by_definition` takes them literally; `forbidden_points` says the same from tables, fast enough to ask

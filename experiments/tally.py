@@ -34,13 +34,18 @@ class Row:
         self.first = self.first or text
 
     def same(self, entry: Entry, got: object) -> None:
-        """Compare a whole number, truth value or text, or a list of them, each counting as one value."""
+        """Compare a whole number or truth value, a text (each character counts), or a list of these."""
         if isinstance(got, list) and isinstance(entry.value, list) and len(got) == len(entry.value):
             for part, part_got in zip(entry.entries(len(got)), got, strict=True):
                 self.same(part, part_got)
             return
-        self.compared += 1
-        if type(entry.value) is not type(got) or entry.value != got:
+        self.compared += len(got) if isinstance(got, str) else 1
+        if type(entry.value) is type(got) and entry.value == got:
+            return
+        if isinstance(got, str) and isinstance(entry.value, str) and len(got) == len(entry.value):
+            at = next(i for i, (want, have) in enumerate(zip(entry.value, got, strict=True)) if want != have)
+            self.wrong(f"{entry.where}, character {at}: wanted {entry.value[at]!r}, got {got[at]!r}")
+        else:
             self.wrong(f"{entry.where}: wanted {brief(entry.value)}, got {brief(got)}")
 
     def numbers(self, where: str, wanted: Doubles, got: NDArray[Any], tolerance: float = 0.0) -> None:

@@ -139,6 +139,11 @@ def test_what_is_forbidden_is_known_of_this_position_only():
     board.play(parse_cell("o13", 15, 15))
     assert board.forbidden() == {}
     assert play(OVERLINE).forbidden() == {}
+    asked_at_every_move = Board(rule=Rule.RENJU)
+    for ply, cell in enumerate(play(OVERLINE).moves[:-1], start=1):
+        asked_at_every_move.forbidden()
+        asked_at_every_move.play(cell)
+        assert bool(asked_at_every_move.forbidden()) == (ply == 10)
 
 
 def test_black_with_nothing_but_forbidden_points_has_drawn():

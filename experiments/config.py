@@ -73,8 +73,8 @@ class Config:
     """Discount per own move still to come."""
     trace: float = 1.0
     """Lambda of the returns: 1 is REINFORCE with a baseline, less is an actor-critic."""
-    baseline: str = "features"
-    """What results are compared with: none, mean, or features (regression on the network's hidden features)."""
+    baseline: str = "tactics"
+    """What results are compared with: none, mean (per opponent and colour), or tactics (by what threatens)."""
     symmetric: bool = True
     """Play and learn through a random symmetry of the board."""
 
@@ -86,6 +86,14 @@ class Config:
     """A past self is added every so many games."""
     pool_at_once: int = 4
     """How many past selves are met in one update's games."""
+    puzzle_games: int = 0
+    """The first so many games are puzzles: a win in one to take or a threat to block, broken off after two plies."""
+    puzzle_share: float = 0.0
+    """Share of puzzles among the games after that."""
+    puzzles: int = 40_000
+    """How many different puzzles of each kind there are."""
+    puzzle_opponent: str = "greedy:sharp"
+    """Who answers in puzzles."""
     opening_plies: int = 4
     """Games start from 0 to this many random stones."""
 
@@ -106,22 +114,23 @@ class Config:
         """Refuse values that no run could use. Raises ConfigError naming the key."""
         _check(self.rule in {rule.value for rule in Rule}, "rule", self.rule, "freestyle, standard or renju")
         _check(self.dtype in ("float32", "float64"), "dtype", self.dtype, "float32 or float64")
-        _check(self.baseline in ("none", "mean", "features"), "baseline", self.baseline, "none, mean or features")
+        _check(self.baseline in ("none", "mean", "tactics"), "baseline", self.baseline, "none, mean or tactics")
         for key in ("games", "games_per_update", "batch", "hidden", "pool_size", "pool_every", "pool_at_once",
-                    "evaluate_every", "checkpoint_every"):  # fmt: skip
+                    "puzzles", "evaluate_every", "checkpoint_every"):  # fmt: skip
             _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")
         for key in ("learning_rate", "final_learning_rate", "max_gradient_norm", "temperature"):
             _check(getattr(self, key) > 0, key, getattr(self, key), "a positive number")
         for key in ("entropy_weight", "final_entropy_weight", "opening_plies", "evaluation_plies", "seed"):
             _check(getattr(self, key) >= 0, key, getattr(self, key), "0 or more")
-        for key in ("discount", "trace"):
+        _check(self.puzzle_games >= 0, "puzzle_games", self.puzzle_games, "0 or more")
+        for key in ("discount", "trace", "puzzle_share"):
             _check(0 <= getattr(self, key) <= 1, key, getattr(self, key), "between 0 and 1")
         for key in ("evaluation_games", "final_games"):
             games = getattr(self, key)
             _check(games >= 2 and games % 2 == 0, key, games, "an even number: games come in colour-swapped pairs")
         _check(min(self.filters) >= 1, "filters", self.filters, "two numbers, 1 or more")
         shares = list(self.opponents.values())
-        _check(sum(shares) > 0 and min(shares) >= 0, "opponents", self.opponents, "shares of 0 or more, not all 0")
+        _check(sum(shares) > 0 and min(shares) >= 0, "opponents", self.opponents, "shares, none negative, not all 0")
         if self.java_weights:
             java = (self.height, self.width, self.filters, self.hidden) == (15, 15, (16, 32), 256)
             _check(java, "java_weights", True, "false unless the board is 15x15, filters [16, 32] and hidden 256")

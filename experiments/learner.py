@@ -17,11 +17,14 @@ from experiments.config import Config
 from nn import PolicyNet
 from nn.optim import Adam
 from rl.baseline import make_baseline
-from rl.league import League
+from rl.league import League, batch_agent
 from rl.reinforce import UpdateStats, standardised, update
 from rl.returns import lambda_returns, signed_results
-from rl.sampling import draw_uniforms
-from rl.selfplay import Decisions, open_randomly, play
+from rl.sampling import IntArray, draw_uniforms
+from rl.selfplay import LEARNER, Decisions, open_randomly, play
+from rl.tactics import make_puzzles
+
+BLOCKS_AMONG_PUZZLES = 0.6  # the harder half gets the larger share
 
 
 def initial_net(config: Config) -> PolicyNet:
@@ -57,41 +60,66 @@ class Learner:
         self.league = League(
             config.opponents, capacity=config.pool_size, at_once=config.pool_at_once, temperature=config.temperature
         )
-        self.baseline = make_baseline(config.baseline, self.net, len(self.league.names))
+        self.puzzle_kind = len(self.league.names)  # the league's kinds of games come first, puzzles are one more
+        self.baseline = make_baseline(config.baseline, self.puzzle_kind + 1)
+        self.puzzles = make_puzzles(self.new_games, config.puzzles, np.random.default_rng([config.seed, 3]))
+        self.puzzle_opponent = batch_agent(config.puzzle_opponent)
         self.updates = self.games = self.positions = 0
 
     def progress(self) -> float:
         """Share of the run's games already played, 0 to 1."""
         return min(1.0, self.games / self.config.games)
 
-    def play(self) -> tuple[Decisions, NDArray[np.int64]]:
-        """One batch of games; returns the learner's decisions and the kind of opponent of each."""
+    def new_games(self, count: int) -> Lockstep:
+        """`count` empty games of the configured kind."""
+        config = self.config
+        return Lockstep(count, config.height, config.width, config.win_length, Rule(config.rule))
+
+    def play(self) -> tuple[Decisions, IntArray]:
+        """One batch of games; returns the learner's decisions and the kind of each game, (E,)."""
         config = self.config
         count = min(config.games_per_update, config.games - self.games)
         seats, opponents, kinds = self.league.draw(count, self.rng)
-        games = Lockstep(count, config.height, config.width, config.win_length, Rule(config.rule))
+        games = self.new_games(count)
+        is_puzzle = draw_uniforms(self.rng, count) < (1 if self.games < config.puzzle_games else config.puzzle_share)
         plies = (draw_uniforms(self.rng, count) * (config.opening_plies + 1)).astype(np.int64)
-        open_randomly(games, plies, self.rng)
+        open_randomly(games, np.where(is_puzzle, 0, plies), self.rng)
+        last_ply = np.full(count, config.height * config.width)
+        self._set_up_puzzles(np.flatnonzero(is_puzzle), games, seats, last_ply, opponent=len(opponents))
+        kinds[is_puzzle] = self.puzzle_kind
         decisions = play(
             self.net,
             seats,
-            opponents,
+            [*opponents, self.puzzle_opponent],
             games,
             temperature=config.temperature,
             symmetric=config.symmetric,
             rng=self.rng,
+            last_ply=last_ply,
         )
         self.games += count
         self.positions += len(decisions)
-        return decisions, kinds[decisions.games]
+        return decisions, kinds
 
-    def learn(self, decisions: Decisions, kinds: NDArray[np.int64]) -> UpdateStats:
+    def _set_up_puzzles(
+        self, which: IntArray, games: Lockstep, seats: IntArray, last_ply: IntArray, opponent: int
+    ) -> None:
+        """Make puzzles of the games `which`: the learner to move, two plies to play. Changes seats and last_ply."""
+        is_block = draw_uniforms(self.rng, len(which)) < BLOCKS_AMONG_PUZZLES
+        for kind, some in zip(self.puzzles, (which[~is_block], which[is_block]), strict=True):
+            kind.draw(len(some), self.rng).set_up(games, some)
+        last_ply[which] = games.plies[which] + 2
+        mover = (games.to_move[which] < 0).astype(np.int64)
+        seats[which, mover], seats[which, 1 - mover] = LEARNER, opponent
+
+    def learn(self, decisions: Decisions, game_kinds: IntArray) -> UpdateStats:
         """One pass over the decisions: returns, baseline, advantages, gradient steps."""
+        kinds = game_kinds[decisions.games]
         config = self.config
         self.optimizer.learning_rate = geometric(
             config.learning_rate, config.final_learning_rate, self.progress()
         )
-        values = self.baseline.predict(self.net, decisions, kinds)
+        values = self.baseline.predict(config.win_length, decisions, kinds)
         results = signed_results(decisions.winners, decisions.colours)
         returns = lambda_returns(results, values, decisions.following, config.discount, config.trace)
         self.baseline.learn(decisions, kinds, returns)

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from env import Board, Rule
@@ -31,7 +32,8 @@ from nn.weights import replace_file
 from rl.agents import PolicyAgent, make_agent
 from rl.arena import compare
 from rl.reinforce import UpdateStats
-from rl.selfplay import Decisions
+from rl.sampling import IntArray
+from rl.selfplay import LEARNER, Decisions
 from rl.tactics import TacticalSuite, make_suite
 
 SUITE_SIZE, SUITE_SEED = 300, 20  # the same positions for every run on the same board
@@ -58,7 +60,7 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
         began, games_before = time.perf_counter(), learner.games
         decisions, kinds = learner.play()
         stats = learner.learn(decisions, kinds)
-        row = metrics_row(learner, decisions, stats, time.perf_counter() - began)
+        row = metrics_row(learner, decisions, kinds, stats, time.perf_counter() - began)
 
         def due(every: int, before: int = games_before) -> bool:
             return before // every < learner.games // every or learner.games >= config.games
@@ -77,10 +79,13 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
         raise Stopped(128 + asked_to_stop[0])
 
 
-def metrics_row(learner: Learner, decisions: Decisions, stats: UpdateStats, seconds: float) -> Row:
-    """One line of metrics.jsonl; everything but the two times is the same in every run of this configuration."""
-    count = len(decisions.lengths)
-    black, white = (decisions.seats == -1).T
+def metrics_row(learner: Learner, decisions: Decisions, kinds: IntArray, stats: UpdateStats, seconds: float) -> Row:
+    """One line of metrics.jsonl; everything but the two times is the same in every run of this configuration.
+
+    Game length and win rate by the learner's colour tell of whole games, not of puzzles.
+    """
+    count, whole = len(kinds), kinds != learner.puzzle_kind
+    black, white = (decisions.seats == LEARNER).T & whole
     return {
         "update": learner.updates,
         "games": learner.games,
@@ -92,7 +97,7 @@ def metrics_row(learner: Learner, decisions: Decisions, stats: UpdateStats, seco
         "gradient_norm": stats.gradient_norm,
         "parameter_change": stats.parameter_change,
         "illegal_mass": stats.illegal_mass,
-        "game_length": float(decisions.lengths.mean()),
+        "game_length": float(decisions.lengths[whole].mean()) if whole.any() else 0.0,
         "win_rate": {
             "black": share(decisions.game_winners[black] == 1),
             "white": share(decisions.game_winners[white] == -1),
@@ -102,7 +107,7 @@ def metrics_row(learner: Learner, decisions: Decisions, stats: UpdateStats, seco
     }
 
 
-def share(flags: np.ndarray) -> float:
+def share(flags: NDArray[np.bool_]) -> float:
     """The share of True, 0 if there are none to count."""
     return float(flags.mean()) if len(flags) else 0.0
 
@@ -236,7 +241,7 @@ def run(args: argparse.Namespace) -> int:
     """Train, then measure, draw and say what came out. Returns 0, or 130 / 143 if stopped by a signal."""
     with signals_noted() as asked_to_stop, open_run(args) as (run_dir, learner):
         config = learner.config
-        suite = make_suite(lambda: new_board(config), SUITE_SIZE, np.random.default_rng(SUITE_SEED))
+        suite = make_suite(learner.new_games, SUITE_SIZE, np.random.default_rng(SUITE_SEED))
         rows = 0
         checkpoint = load_latest(run_dir)
         if checkpoint is not None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn import PolicyNet, Sequential
+from rl.agents.greedy import greedy_digits
 from rl.returns import FloatArray
 from rl.sampling import IntArray
 from rl.selfplay import Decisions
@@ -26,7 +26,7 @@ class Baseline(ABC):
     """
 
     @abstractmethod
-    def predict(self, net: PolicyNet, decisions: Decisions, groups: IntArray) -> FloatArray:
+    def predict(self, win_length: int, decisions: Decisions, groups: IntArray) -> FloatArray:
         """V of each decision, (T,), from what was learnt from *earlier* batches: nothing of this one's results."""
 
     @abstractmethod
@@ -45,7 +45,7 @@ class Baseline(ABC):
 class NoBaseline(Baseline):
     """V = 0: every result is a surprise."""
 
-    def predict(self, net: PolicyNet, decisions: Decisions, groups: IntArray) -> FloatArray:
+    def predict(self, win_length: int, decisions: Decisions, groups: IntArray) -> FloatArray:
         """Zeros, (T,)."""
         return np.zeros(len(decisions))
 
@@ -68,7 +68,7 @@ class RunningMean(Baseline):
         self._sums = np.zeros((groups, 2))
         self._counts = np.zeros((groups, 2))
 
-    def predict(self, net: PolicyNet, decisions: Decisions, groups: IntArray) -> FloatArray:
+    def predict(self, win_length: int, decisions: Decisions, groups: IntArray) -> FloatArray:
         """The group's mean, (T,); 0 before the first batch."""
         means = self._sums / np.maximum(self._counts, 1e-9)
         values: FloatArray = means[groups, (decisions.colours < 0).astype(np.int64)]
@@ -91,45 +91,51 @@ class RunningMean(Baseline):
         self._sums[...], self._counts[...] = state["sums"], state["counts"]
 
 
-class FeatureRegression(Baseline):
-    """V = w . phi(s), a ridge regression of the returns on the network's own hidden features phi (M,) and a 1.
+class TacticalTable(Baseline):
+    """V = the mean return so far of positions that look alike: a table over what is about to happen on the board.
 
-        w = (X'X + ridge I)^-1 X'y      X'X and X'y faded by `decay` a batch
-
-    Nothing of it flows back into the network: the features are those the policy has made for itself.
+    A position is looked up by whether its side to move can win in one (2 kinds), at how many cells the other side could
+    (0, 1, more), at how many cells each could make a four that is not blocked (0, 1, more), and by the opponent and the
+    colour. V = sum / (count + 2) of faded sums, so that a rare kind is held to be worth little either way.
     """
 
-    def __init__(self, net: PolicyNet, decay: float = 0.8, ridge: float = 10.0) -> None:
-        self.decay, self.ridge = decay, ridge
-        size = net.hidden + 1
-        self._gram = np.zeros((size, size))
-        self._moment = np.zeros(size)
-        self._features: NDArray[Any] = np.zeros((0, size))
+    def __init__(self, groups: int, decay: float = 0.9) -> None:
+        self.decay = decay
+        self._sums = np.zeros((2, 3, 3, 3, groups, 2))
+        self._counts = np.zeros_like(self._sums)
+        self._index: tuple[IntArray, ...] = ()
 
-    def predict(self, net: PolicyNet, decisions: Decisions, groups: IntArray) -> FloatArray:
-        """w . phi for each decision, (T,); 0 before the first batch."""
-        hidden = Sequential(net.layers[:-1]).predict(decisions.planes.astype(net.dtype, copy=False))  # (T, M)
-        self._features = np.hstack([hidden, np.ones((len(hidden), 1))]).astype(np.float64)
-        weights = np.linalg.solve(self._gram + self.ridge * np.eye(len(self._gram)), self._moment)
-        values: FloatArray = np.clip(self._features @ weights, -1.0, 1.0)
+    def predict(self, win_length: int, decisions: Decisions, groups: IntArray) -> FloatArray:
+        """The table's entry of each decision, (T,)."""
+        own, other = decisions.planes[:, 0] > 0, decisions.planes[:, 1] > 0
+        empty = ~(own | other)
+        fives, fours = [], []
+        for stones in (own, other):
+            digits = greedy_digits(stones, empty, win_length) * empty
+            fives.append(np.minimum((digits == 5).sum(axis=(1, 2)), 2))
+            fours.append(np.minimum((digits == 4).sum(axis=(1, 2)), 2))
+        self._index = (np.minimum(fives[0], 1), fives[1], *fours, groups, (decisions.colours < 0).astype(np.int64))
+        values: FloatArray = self._sums[self._index] / (self._counts[self._index] + 2)
         return values
 
     def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray) -> None:
-        """Fade the sums and add this batch's."""
-        self._gram = self.decay * self._gram + self._features.T @ self._features
-        self._moment = self.decay * self._moment + self._features.T @ returns
+        """Fade the table and add this batch's returns."""
+        self._sums *= self.decay
+        self._counts *= self.decay
+        np.add.at(self._sums, self._index, returns)
+        np.add.at(self._counts, self._index, 1.0)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """X'X (M + 1, M + 1) and X'y (M + 1,)."""
-        return {"gram": self._gram.copy(), "moment": self._moment.copy()}
+        """Faded sums and counts."""
+        return {"sums": self._sums.copy(), "counts": self._counts.copy()}
 
     def load_state(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Continue from `state()`."""
-        self._gram, self._moment = state["gram"].copy(), state["moment"].copy()
+        self._sums[...], self._counts[...] = state["sums"], state["counts"]
 
 
-def make_baseline(kind: str, net: PolicyNet, groups: int) -> Baseline:
-    """The baseline of that name: none, mean or features."""
+def make_baseline(kind: str, groups: int) -> Baseline:
+    """The baseline of that name: none, mean or tactics."""
     if kind == "none":
         return NoBaseline()
-    return RunningMean(groups) if kind == "mean" else FeatureRegression(net)
+    return RunningMean(groups) if kind == "mean" else TacticalTable(groups)

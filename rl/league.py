@@ -34,7 +34,7 @@ class League:
         self.weights = np.array([shares[name] for name in self.names], dtype=np.float64)
         self.capacity, self.at_once, self.temperature = capacity, at_once, temperature
         self.snapshots: list[PolicyNet] = []
-        self._agents = {name: _batch_agent(name) for name in self.names if name not in (SELF, POOL)}
+        self._agents = {name: batch_agent(name) for name in self.names if name not in (SELF, POOL)}
 
     def remember(self, net: PolicyNet) -> None:
         """Add a frozen copy of the learner to the pool."""
@@ -70,7 +70,8 @@ class League:
         return [PolicyAgent(self.snapshots[i], self.temperature, name=f"past{i}") for i in order]
 
 
-def _batch_agent(spec: str) -> BatchAgent:
+def batch_agent(spec: str) -> BatchAgent:
+    """The agent of that name, which must choose for many boards at once. Raises AgentSpecError, ValueError."""
     agent = make_agent(spec)
     if not isinstance(agent, BatchAgent):
         raise ValueError(f"{spec!r} cannot be a training opponent: it does not choose for many boards at once")

@@ -91,16 +91,19 @@ def play(
     temperature: float,
     symmetric: bool,
     rng: RandomSource,
+    last_ply: IntArray | None = None,
 ) -> Decisions:
     """Play all games to their end and return the learner's decisions.
 
     seats (E, 2): who has black and white in each game, LEARNER or an index into `opponents`. `games` may already hold
     opening stones; games that are over are passed over. The learner samples at `temperature`, through a random view
-    if `symmetric`; each ply it and each opponent are asked once for all their games.
+    if `symmetric`; each ply it and each opponent are asked once for all their games. A game is broken off, with nobody
+    the winner, once it has last_ply[e] stones.
     """
     views = Views(games.height, games.width)
     steps: list[tuple[NDArray[np.float32], BoolArray, IntArray, IntArray, NDArray[np.int8]]] = []
-    running = np.flatnonzero(~games.over)
+    limit = np.full(games.games, games.height * games.width) if last_ply is None else last_ply
+    running = np.flatnonzero(~games.over & (games.plies < limit))
     while len(running):
         to_move = seats[running, (games.to_move[running] < 0).astype(np.int64)]
         for player in np.unique(to_move):
@@ -118,7 +121,7 @@ def play(
                 cells = views.cells(chosen, view) if symmetric else chosen
                 steps.append((planes, legal, chosen, which, games.to_move[which].copy()))
             games.play(cells, which)
-        running = running[~games.over[running]]
+        running = running[~games.over[running] & (games.plies[running] < limit[running])]
     return _gather(steps, seats, games)
 
 

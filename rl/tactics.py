@@ -1,6 +1,6 @@
-"""Does it see what is on the board: the share of wins in one that an agent takes, and of single threats it blocks.
+"""Wins in one and threats to block: where they are, positions that hold one, and whether an agent sees them.
 
-The suite is made from games between random and greedy players, so that it belongs to no agent in particular.
+Such positions serve twice: as puzzles to learn from (exploring starts) and, from another seed, as a test.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from env import Board, Rule
+from env.lockstep import Lockstep
 from env.observation import Positions, positions_of
 from rl.agents.base import Agent
-from rl.agents.greedy import GreedyAgent
+from rl.agents.greedy import DIRECTIONS, GreedyAgent
 from rl.agents.random import RandomAgent
-from rl.match import play_games
-from rl.sampling import BoolArray, RandomSource
+from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms
 
-DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
+GAMES_AT_ONCE = 1024
+MOST_PLIES = 24
 
 
 def completing_cells(stones: BoolArray, win_length: int, exact: bool) -> BoolArray:
@@ -57,8 +58,81 @@ def winning_cells(positions: Positions, *, of_mover: bool) -> BoolArray:
 
 
 @dataclass(frozen=True)
+class Puzzles:
+    """Positions with a right answer, each as the moves that lead to it.
+
+    moves (P, L) int64, a row's moves in order and then -1; lengths (P,) how many there are.
+    """
+
+    moves: IntArray
+    lengths: IntArray
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def draw(self, count: int, rng: RandomSource) -> Puzzles:
+        """`count` of them, uniformly with replacement, one draw each."""
+        index = (draw_uniforms(rng, count) * len(self)).astype(np.int64)
+        return Puzzles(self.moves[index], self.lengths[index])
+
+    def set_up(self, games: Lockstep, which: IntArray) -> None:
+        """Play the i-th puzzle's moves in the empty game which[i]."""
+        for ply in range(int(self.lengths.max(initial=0))):
+            playing = self.lengths > ply
+            games.play(self.moves[playing, ply], which[playing])
+
+    def boards(self, new_board: Callable[[], Board]) -> tuple[Board, ...]:
+        """The puzzles as boards."""
+        made = []
+        for moves, length in zip(self.moves, self.lengths, strict=True):
+            board = new_board()
+            for move in moves[:length]:
+                board.play(int(move))
+            made.append(board)
+        return tuple(made)
+
+
+def make_puzzles(new_games: Callable[[int], Lockstep], size: int, rng: RandomSource) -> tuple[Puzzles, Puzzles]:
+    """(wins, blocks): `size` positions where the side to move can win in one, and `size` where it cannot but the other
+    side could, at exactly one cell.
+
+    They are met in games that begin with 2 to 6 random stones and go on with each move random or greedy, even odds:
+    greedy moves alone would leave few threats standing, random ones make few. No answer is kept, only the position.
+    """
+    found: tuple[list[tuple[IntArray, int]], list[tuple[IntArray, int]]] = ([], [])
+    while min(len(kind) for kind in found) < size:
+        games = new_games(GAMES_AT_ONCE)
+        history = np.full((GAMES_AT_ONCE, MOST_PLIES), -1, dtype=np.int64)
+        opening = 2 + (draw_uniforms(rng, GAMES_AT_ONCE) * 5).astype(np.int64)
+        for ply in range(MOST_PLIES):
+            which = np.flatnonzero(~games.over)
+            if not len(which):
+                break
+            positions = games.positions(which)
+            can_win = winning_cells(positions, of_mover=True).any(axis=1)
+            threats = winning_cells(positions, of_mover=False).sum(axis=1)
+            for kind, fits in zip(found, (can_win, ~can_win & (threats == 1)), strict=True):
+                kind.extend((history[game], ply) for game in which[fits])
+            at_random = (ply < opening[which]) | (draw_uniforms(rng, len(which)) < 0.5)
+            random, greedy = (agent.choose_positions(positions, rng) for agent in (RandomAgent(), GreedyAgent()))
+            cells = np.where(at_random, random, greedy)
+            history[which, ply] = cells
+            games.play(cells, which)
+    wins, blocks = (_some_of(kind, size, rng) for kind in found)
+    return wins, blocks
+
+
+def _some_of(found: list[tuple[IntArray, int]], size: int, rng: RandomSource) -> Puzzles:
+    index = np.argsort(draw_uniforms(rng, len(found)))[:size]
+    lengths = np.array([found[i][1] for i in index])
+    moves = np.stack([found[i][0] for i in index])
+    moves[np.arange(MOST_PLIES) >= lengths[:, None]] = -1
+    return Puzzles(moves, lengths)
+
+
+@dataclass(frozen=True)
 class TacticalSuite:
-    """Positions with one right answer each kind: a win to take, or (with no win) exactly one threat to block."""
+    """Boards to be judged on: a win in one to take, or (with no win) exactly one threat to block."""
 
     wins: tuple[Board, ...]
     blocks: tuple[Board, ...]
@@ -72,41 +146,16 @@ class TacticalSuite:
 
 
 def _share(agent: Agent, boards: tuple[Board, ...], rng: RandomSource, *, of_mover: bool) -> float:
-    chosen = np.array(agent.choose_many(boards, rng))
+    chosen: NDArray[np.int64] = np.array(agent.choose_many(boards, rng))
     return float(winning_cells(positions_of(boards), of_mover=of_mover)[np.arange(len(boards)), chosen].mean())
 
 
-def make_suite(new_board: Callable[[], Board], size: int, rng: RandomSource) -> TacticalSuite:
-    """A suite of `size` positions of each kind, at most one of a kind from any game.
+def make_suite(new_games: Callable[[int], Lockstep], size: int, rng: RandomSource) -> TacticalSuite:
+    """A suite of `size` puzzles of each kind."""
+    one = new_games(1)
 
-    Each game is random against greedy, greedy against random, or random against random: with a greedy player alone
-    few threats would be left standing.
-    """
-    random, greedy = RandomAgent(), GreedyAgent()
-    kinds = [(random, greedy), (greedy, random), (random, random)]
-    wins: list[Board] = []
-    blocks: list[Board] = []
-    while len(wins) < size or len(blocks) < size:
-        seats = [kinds[i % 3] for i in range(96)]
-        for record in play_games(seats, [new_board() for _ in seats], rng):
-            boards = _prefixes(new_board, record.moves)
-            own = winning_cells(positions_of(boards), of_mover=True).sum(axis=1)
-            other = winning_cells(positions_of(boards), of_mover=False).sum(axis=1)
-            _add_one(wins, boards, own > 0, size, rng)
-            _add_one(blocks, boards, (own == 0) & (other == 1), size, rng)
-    return TacticalSuite(tuple(wins), tuple(blocks))
+    def new_board() -> Board:
+        return Board(one.height, one.width, one.win_length, one.rule)
 
-
-def _prefixes(new_board: Callable[[], Board], moves: tuple[int, ...]) -> list[Board]:
-    board = new_board()
-    boards = [board.copy()]
-    for move in moves[:-1]:
-        board.play(move)
-        boards.append(board.copy())
-    return boards
-
-
-def _add_one(kept: list[Board], boards: list[Board], fits: NDArray[np.bool_], size: int, rng: RandomSource) -> None:
-    choices = np.flatnonzero(fits)
-    if len(choices) and len(kept) < size:
-        kept.append(boards[choices[int(rng.random() * len(choices))]])
+    wins, blocks = (puzzles.boards(new_board) for puzzles in make_puzzles(new_games, size, rng))
+    return TacticalSuite(wins, blocks)

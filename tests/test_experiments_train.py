@@ -21,6 +21,7 @@ TINY = (
     "name=tiny", "height=4", "width=4", "win_length=3", "filters=[2, 3]", "hidden=8", "games=640",
     "games_per_update=64", "batch=64", "pool_every=128", "evaluate_every=320", "evaluation_games=4", "final_games=4",
     "evaluation_plies=2", "opening_plies=2", "checkpoint_every=64",
+    "puzzle_games=128", "puzzle_share=0.3", "puzzles=50",
 )  # fmt: skip
 
 

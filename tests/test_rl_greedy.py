@@ -48,6 +48,14 @@ def test_the_batched_twin_equals_the_definition(height, width, win_length):
             assert np.array_equal(np.where(board == 0, 10 ** digit.astype(np.int64), 0), expected)
 
 
+def test_sharp_takes_its_win_where_plain_greedy_may_block_instead():
+    # Black and white both have three in a row with one end blocked by the edge; black, to move, wins at cell 3.
+    board = Board.from_moves([0, 30, 1, 31, 2, 32], 6, 6, win_length=4)
+    rng = np.random.default_rng(0)
+    assert set(GreedyAgent().choose_many([board] * 200, rng)) == {3, 33}
+    assert set(GreedyAgent(sharp=True).choose_many([board] * 200, rng)) == {3}
+
+
 def test_ties_are_broken_evenly_and_only_among_the_best():
     board = Board(6, 6, win_length=4)
     board.play(14)
@@ -71,5 +79,5 @@ def test_it_never_chooses_an_occupied_cell_on_a_nearly_full_board():
             boards.append(board)
     assert boards
     for first in (True, False):
-        cells = GreedyAgent(first).choose_positions(positions_of(boards), rng)
+        cells = GreedyAgent(first_of_ties=first).choose_positions(positions_of(boards), rng)
         assert all(board.legal_mask()[cell] for board, cell in zip(boards, cells, strict=True))

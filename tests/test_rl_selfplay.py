@@ -165,3 +165,15 @@ def test_greedy_wins_more_than_random_does_in_lockstep():
     _, _, against_greedy = played(False, seats, [GreedyAgent()])
     _, _, against_random = played(False, seats, [RandomAgent()])
     assert (against_greedy.game_winners == -1).mean() > (against_random.game_winners == -1).mean()
+
+
+def test_a_game_broken_off_has_no_winner_and_no_more_decisions():
+    games = Lockstep(24, 6, 6, win_length=4)
+    last_ply = np.arange(24) % 5 + 1
+    decisions = play(
+        small_net(), both_learner(), [], games,
+        temperature=1.0, symmetric=False, rng=np.random.default_rng(0), last_ply=last_ply,
+    )  # fmt: skip
+    assert np.array_equal(games.plies, last_ply)
+    assert not decisions.game_winners.any() and not decisions.winners.any()
+    assert np.array_equal(np.bincount(decisions.games), last_ply)

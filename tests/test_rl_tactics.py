@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from env import Board, Rule
+from env.lockstep import Lockstep
 from env.observation import positions_of
 from rl.agents import Agent, GreedyAgent, RandomAgent
-from rl.tactics import completing_cells, make_suite, winning_cells
+from rl.tactics import completing_cells, make_puzzles, make_suite, winning_cells
 
 
 def by_trying(board, colour):
@@ -56,6 +57,31 @@ def test_an_overline_completes_only_where_it_wins():
     assert not completing_cells(stones, 5, exact=True)[0, 0, 4]
 
 
+def six_by_six(count):
+    return Lockstep(count, 6, 6, win_length=4)
+
+
+def test_puzzles_are_positions_of_their_kind_and_can_be_set_up_in_lockstep():
+    wins, blocks = make_puzzles(six_by_six, 50, np.random.default_rng(2))
+    for puzzles, of_mover in ((wins, True), (blocks, False)):
+        boards = puzzles.boards(lambda: Board(6, 6, win_length=4))
+        assert len(puzzles) == len(boards) == 50
+        for board in boards:
+            own, other = by_trying(board, board.to_move), by_trying(board, -board.to_move)
+            assert own if of_mover else (not own and len(other) == 1)
+        games = six_by_six(60)
+        puzzles.set_up(games, np.arange(5, 55))
+        assert np.array_equal(games.cells[5:55], np.stack([board.cells for board in boards]))
+        assert not games.plies[:5].any() and not games.plies[55:].any() and not games.over.any()
+
+
+def test_drawing_puzzles_repeats_with_the_seed_and_covers_them():
+    wins, _ = make_puzzles(six_by_six, 20, np.random.default_rng(3))
+    one, two = (wins.draw(500, np.random.default_rng(4)) for _ in range(2))
+    assert np.array_equal(one.moves, two.moves)
+    assert len(np.unique(one.moves, axis=0)) == len(np.unique(wins.moves, axis=0))
+
+
 class Knows(Agent):
     """Always right: wins if it can, else blocks."""
 
@@ -67,7 +93,7 @@ class Knows(Agent):
 
 
 def test_the_suite_tells_a_seeing_agent_from_a_blind_one():
-    suite = make_suite(lambda: Board(6, 6, win_length=4), 60, np.random.default_rng(0))
+    suite = make_suite(six_by_six, 60, np.random.default_rng(0))
     assert len(suite.wins) == len(suite.blocks) == 60
     for board in suite.wins:
         assert by_trying(board, board.to_move)

@@ -33,6 +33,7 @@ def make_agent(spec: str) -> Agent:
     random                              a uniformly random legal cell
     greedy                              the open/blocked-count heuristic, ties at random
     greedy:java                         the same with the Java program's ties: the first cell in row order
+    greedy:sharp                        the same, but it takes a win before anything else
     policy:PATH[,temperature=T]         a network from a weights file; T = 0 (the default) plays the largest logit
 
     Raises AgentSpecError for an unknown name, argument or key (naming the closest match), WeightsError for a
@@ -71,9 +72,9 @@ def _make_random(spec: str, argument: str, options: dict[str, str]) -> Agent:
 
 def _make_greedy(spec: str, argument: str, options: dict[str, str]) -> Agent:
     _take(spec, options)
-    if argument not in ("", "java"):
-        raise AgentSpecError(f"'greedy' knows the argument 'java' only, got {argument!r} in {spec!r}")
-    return GreedyAgent(first_of_ties=argument == "java")
+    if argument not in ("", "java", "sharp"):
+        raise AgentSpecError(f"'greedy' takes no {argument!r} in {spec!r}; {closest(argument, ['java', 'sharp'])}")
+    return GreedyAgent(first_of_ties=argument == "java", sharp=argument == "sharp")
 
 
 def _make_policy(spec: str, argument: str, options: dict[str, str]) -> Agent:

@@ -16,6 +16,7 @@ from env.observation import Positions
 from rl.agents.base import BatchAgent
 from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms, inverse_cdf
 
+WIN = 5  # the digit of a line as long as it takes
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
@@ -127,20 +128,22 @@ class GreedyAgent(BatchAgent):
     """Plays a cell with the largest score for either colour: max(own score, opponent's score).
 
     Ties are broken by one uniform draw a move, or, with `first_of_ties` (the Java program), go to the first cell in
-    row order. It never looks ahead, and as the value is a maximum it may block where it could win.
+    row order. It never looks ahead, and as the value is a maximum it may block where it could win, unless `sharp`:
+    then a win is taken before anything else.
     """
 
-    def __init__(self, first_of_ties: bool = False) -> None:
-        self.first_of_ties = first_of_ties
-        self.name = "greedy:java" if first_of_ties else "greedy"
+    def __init__(self, *, first_of_ties: bool = False, sharp: bool = False) -> None:
+        self.first_of_ties, self.sharp = first_of_ties, sharp
+        self.name = "greedy:java" if first_of_ties else "greedy:sharp" if sharp else "greedy"
 
     def choose_positions(self, positions: Positions, rng: RandomSource) -> IntArray:
         """One legal cell a position. Returns (N,) int64."""
         own, other = positions.planes[:, 0] > 0, positions.planes[:, 1] > 0  # (N, H, W)
         empty = ~(own | other)
-        digits = np.maximum(
-            greedy_digits(own, empty, positions.win_length), greedy_digits(other, empty, positions.win_length)
-        )
+        mine = greedy_digits(own, empty, positions.win_length)
+        digits = np.maximum(mine, greedy_digits(other, empty, positions.win_length))
+        if self.sharp:
+            digits += mine == WIN
         value: NDArray[Any] = np.where(positions.legal, digits.reshape(len(digits), -1) + 1, 0)  # (N, A)
         if self.first_of_ties:
             first: IntArray = value.argmax(axis=1)

@@ -18,6 +18,12 @@ from numpy.typing import NDArray
 from experiments.errors import UserError
 
 Doubles = NDArray[np.float64]
+# Some inputs decide nothing: where a move was tried that is refused anyhow, the seed of draws that cannot matter, a
+# label. No comparison sees them change, so the reference files that have such inputs are known by name, size and sum.
+REFERENCE = {
+    ("env.json", 136674): "82d66d953209ffdf7a1470661057a3569f4aa3f83149f5d4ec5eca563f07ea60",
+    ("functions.json", 151741): "61f0fc4e1e8dd7ed6e77b1fc894f16c5e3d315eb8a4f8f07e65c026a50c375a5",
+}
 NOT_FINITE = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 
 
@@ -77,6 +83,13 @@ class Entry:
     def damage(self, wanted: str, got: object) -> Damaged:
         """Return the error to raise when something else stands here."""
         return Damaged(f"{self.where}: wanted {wanted}, got {brief(got)}")
+
+
+def is_damaged_reference(path: Path) -> bool:
+    """Return whether a file has name and size of a reference file, but other bytes."""
+    data = path.read_bytes()
+    wanted = REFERENCE.get((path.name, len(data)))
+    return wanted is not None and hashlib.sha256(data).hexdigest() != wanted
 
 
 def doubles(record: dict[str, Entry], name: str, length: int | None = None) -> Doubles:

@@ -204,6 +204,21 @@ def test_flipped_bits_are_noticed(stage: str, count: int, tmp_path: Path) -> Non
             assert stage == "demo", error
 
 
+@pytest.mark.parametrize(
+    ("stage", "old", "new"),
+    [("env", b"[16,8,0,0,0,2,81]", b"[19,8,0,0,0,2,81]"), ("functions", b'"kind":"tenths"', b'"kind":"tenthr"')],
+)
+def test_what_decides_nothing_is_noticed_in_the_reference_files(
+    stage: str, old: bytes, new: bytes, tmp_path: Path
+) -> None:
+    """A move tried off the board, elsewhere off the board; a label."""
+    data = (GOLDEN / FILES[stage]).read_bytes()
+    assert data.count(old) == 1
+    row = judged(stage, data.replace(old, new), tmp_path)
+    assert row.mismatches == 1 and row.first.startswith(f"{FILES[stage]}: wanted the bytes of the reference")
+    assert judged(stage, data + b"\n", tmp_path).mismatches == 0
+
+
 def test_flipped_bits_in_a_demo_text_are_noticed(tmp_path: Path) -> None:
     judged("demo", small("demo"), tmp_path)
     data = (GOLDEN / "demo_other.txt").read_bytes()

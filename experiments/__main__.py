@@ -58,6 +58,14 @@ COMMANDS = {
         "against the number of games played.",
         "gomoku plot runs/quick__s1__* -o curve.png",
     ),
+    "show": Command(
+        "experiments.show",
+        "print or draw a recorded game, or convert it",
+        "Print a game from an SGF file, a .psq file of the Piskvork manager or lines of text (--save-games),\n"
+        "with a move number in every stone; or draw it; or write the games in another of these formats.\n"
+        "Of an SGF file the main line of each game is read; variations are not shown.",
+        "gomoku show game.sgf --ply 20 -o game.png",
+    ),
     "demo": Command(
         "experiments.demo",
         "play the reference game of the Java program",

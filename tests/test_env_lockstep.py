@@ -82,6 +82,19 @@ def test_a_forbidden_point_is_refused_by_its_kind():
     assert games.plies.tolist() == [8, 8]
 
 
+def test_black_with_nothing_but_forbidden_points_has_drawn():
+    moves = [
+        15, 1, 21, 4, 34, 24, 35, 17, 6, 33, 5, 30, 12, 2, 3, 31, 28,
+        27, 0, 13, 20, 26, 23, 11, 18, 25, 10, 32, 22, 16, 9, 29, 14, 8,
+    ]  # fmt: skip
+    games = Lockstep(2, 6, 6, 5, Rule.RENJU)
+    for cell in moves:
+        assert not games.over.any()
+        games.play(np.array([cell]), np.array([1]))
+    assert games.over.tolist() == [False, True] and not games.winner.any()
+    assert not games.legal[1].any() and (games.cells[1] == 0).sum() == 2
+
+
 def test_what_lockstep_hands_out_is_fresh():
     games = Lockstep(3, 4, 5, 3)
     first = games.positions()
@@ -169,3 +182,17 @@ def test_a_wrong_rule_is_caught(monkeypatch):
         follow_games(20, 5, 5, 3, Rule.FREESTYLE, seed=0)
     monkeypatch.undo()
     follow_games(20, 5, 5, 3, Rule.FREESTYLE, seed=0)
+
+
+def test_taken_games_go_their_own_way_from_where_the_others_stand():
+    games = Lockstep(5, 5, 6, win_length=4, rule=Rule.STANDARD)
+    rng = np.random.default_rng(11)
+    for _ in range(6):
+        games.play(np.array([rng.choice(np.flatnonzero(legal)) for legal in games.legal]))
+    which = np.array([3, 0, 3])
+    taken, before = games.take(which), games.cells.copy()
+    for name in ("cells", "legal", "to_move", "plies", "winner", "over"):
+        assert np.array_equal(getattr(taken, name), getattr(games, name)[which])
+    assert np.array_equal(taken.positions().planes, games.positions(which).planes)
+    taken.play(np.array([np.flatnonzero(legal)[0] for legal in taken.legal]))
+    assert np.array_equal(games.cells, before) and not np.array_equal(taken.cells, before[which])

@@ -3,6 +3,8 @@
 Self-play and the vector environment run on it. It plays exactly as that many Boards would, several times faster.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -107,6 +109,19 @@ class Lockstep:
             self.win_length,
             self.rule,
         )
+
+    def take(self, which: NDArray[np.integer]) -> "Lockstep":
+        """A lockstep of its own that goes on from these games, in their order; one may be named more than once."""
+        taken = Lockstep(len(which), self.height, self.width, self.win_length, self.rule)
+        taken.cells[...] = self.cells[which]
+        for mine, its in zip(self._kept(), taken._kept(), strict=True):
+            its[...] = mine[which]
+        return taken
+
+    def _kept(self) -> tuple[NDArray[Any], ...]:
+        """The arrays with one row a game, all but `cells`."""
+        planes = self._planes.reshape(self.games, -1)
+        return planes, self.legal, self.to_move, self.plies, self.winner, self.over
 
     def _completes_a_line(self, here: NDArray[np.intp], colours: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Whether the stones just put on the slots `here` (n,) complete a winning line: (n,) bool."""

@@ -52,7 +52,7 @@ class Config:
     """Start from the reference Java program's weights (15x15, filters 16 32, hidden 256) instead of random ones."""
 
     games: int = 200_000
-    """Training games in all."""
+    """Training games in all, drills included."""
     games_per_update: int = 512
     """Games played in lockstep before each pass of learning."""
     batch: int = 128
@@ -60,11 +60,11 @@ class Config:
     learning_rate: float = 1e-3
     """Adam's learning rate at the start."""
     final_learning_rate: float = 1e-4
-    """Adam's learning rate at the end; it falls geometrically."""
+    """Adam's learning rate at the end; it falls evenly."""
     entropy_weight: float = 0.15
     """Weight of the entropy bonus at the start."""
     final_entropy_weight: float = 0.02
-    """Weight of the entropy bonus at the end; it falls geometrically."""
+    """Weight of the entropy bonus at the end; it falls evenly."""
     max_gradient_norm: float = 1.0
     """The gradient is scaled down to this norm if it is longer."""
     temperature: float = 1.0
@@ -86,14 +86,22 @@ class Config:
     """A past self is added every so many games."""
     pool_at_once: int = 4
     """How many past selves are met in one update's games."""
-    puzzle_games: int = 0
-    """The first so many games are puzzles: a win in one to take or a threat to block, broken off after two plies."""
-    puzzle_share: float = 0.0
-    """Share of puzzles among the games after that."""
+    drills: int = 0
+    """So many of the games, the first, are drills: one move and its answer from a position with a win or a threat."""
+    drills_per_update: int = 0
+    """So many drills follow each batch of games after that."""
+    drill_tries: int = 16
+    """Moves tried in each drill."""
+    drill_batch: int = 64
+    """Drills in a minibatch (one optimizer step)."""
+    drill_learning_rate: float = 2e-3
+    """Adam's learning rate in the first drill; it falls evenly to that of the games over the first drills."""
+    drill_entropy_weight: float = 0.1
+    """Weight of the entropy bonus in the first drill; it falls likewise."""
+    drill_opponent: str = "greedy:sharp"
+    """Who answers in drills."""
     puzzles: int = 40_000
-    """How many different puzzles of each kind there are."""
-    puzzle_opponent: str = "greedy:sharp"
-    """Who answers in puzzles."""
+    """How many positions of each kind, wins and threats, there are to drill."""
     opening_plies: int = 4
     """Games start from 0 to this many random stones."""
 
@@ -116,14 +124,16 @@ class Config:
         _check(self.dtype in ("float32", "float64"), "dtype", self.dtype, "float32 or float64")
         _check(self.baseline in ("none", "mean", "tactics"), "baseline", self.baseline, "none, mean or tactics")
         for key in ("games", "games_per_update", "batch", "hidden", "pool_size", "pool_every", "pool_at_once",
-                    "puzzles", "evaluate_every", "checkpoint_every"):  # fmt: skip
+                    "puzzles", "drill_batch", "evaluate_every", "checkpoint_every"):  # fmt: skip
             _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")
-        for key in ("learning_rate", "final_learning_rate", "max_gradient_norm", "temperature"):
+        for key in ("learning_rate", "final_learning_rate", "drill_learning_rate", "max_gradient_norm", "temperature"):
             _check(getattr(self, key) > 0, key, getattr(self, key), "a positive number")
-        for key in ("entropy_weight", "final_entropy_weight", "opening_plies", "evaluation_plies", "seed"):
+        for key in ("entropy_weight", "final_entropy_weight", "drill_entropy_weight", "drills_per_update",
+                    "opening_plies", "evaluation_plies", "seed"):  # fmt: skip
             _check(getattr(self, key) >= 0, key, getattr(self, key), "0 or more")
-        _check(self.puzzle_games >= 0, "puzzle_games", self.puzzle_games, "0 or more")
-        for key in ("discount", "trace", "puzzle_share"):
+        _check(self.drill_tries >= 2, "drill_tries", self.drill_tries, "2 or more")
+        _check(0 <= self.drills <= self.games, "drills", self.drills, f"0 to games = {self.games}")
+        for key in ("discount", "trace"):
             _check(0 <= getattr(self, key) <= 1, key, getattr(self, key), "between 0 and 1")
         for key in ("evaluation_games", "final_games"):
             games = getattr(self, key)

@@ -1,11 +1,12 @@
 """The learner: everything a later update depends on, in one object that can be put into a checkpoint and taken out.
 
-One turn of it is `play`, which makes decisions, then `learn`, which judges them. The whole recipe stands in those two.
+One turn of it is `update`: play, judge, step. The whole recipe stands there and in the two functions below it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,16 @@ from experiments.config import Config
 from nn import PolicyNet
 from nn.optim import Adam
 from rl.baseline import make_baseline
+from rl.drill import DrillStats, drill
 from rl.league import League, batch_agent
 from rl.reinforce import UpdateStats, standardised, update
 from rl.returns import lambda_returns, signed_results
 from rl.sampling import IntArray, draw_uniforms
-from rl.selfplay import LEARNER, Decisions, open_randomly, play
+from rl.selfplay import Decisions, open_randomly, play
 from rl.tactics import make_puzzles
 
-BLOCKS_AMONG_PUZZLES = 0.6  # the harder half gets the larger share
+BLOCKS_AMONG_PUZZLES = 0.6  # the harder kind gets the larger share
+DRILLS_AT_ONCE = 1024
 
 
 def initial_net(config: Config) -> PolicyNet:
@@ -44,9 +47,19 @@ def initial_net(config: Config) -> PolicyNet:
     )
 
 
-def geometric(start: float, end: float, progress: float) -> float:
-    """start * (end / start) ** progress: falls by the same factor in every tenth of the run. 0 stays 0."""
-    return start * (end / start) ** progress if start > 0 and end > 0 else start + (end - start) * progress
+def between(start: float, end: float, progress: float) -> float:
+    """The value at `progress` (0 to 1) on the straight way from start to end."""
+    return start + (end - start) * progress
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one update did: how many games, and what came of them, of the drills, or of both."""
+
+    games: int
+    stats: UpdateStats | None
+    decisions: Decisions | None
+    drilled: DrillStats | None
 
 
 class Learner:
@@ -60,70 +73,76 @@ class Learner:
         self.league = League(
             config.opponents, capacity=config.pool_size, at_once=config.pool_at_once, temperature=config.temperature
         )
-        self.puzzle_kind = len(self.league.names)  # the league's kinds of games come first, puzzles are one more
-        self.baseline = make_baseline(config.baseline, self.puzzle_kind + 1)
-        self.puzzles = make_puzzles(self.new_games, config.puzzles, np.random.default_rng([config.seed, 3]))
-        self.puzzle_opponent = batch_agent(config.puzzle_opponent)
+        self.baseline = make_baseline(config.baseline, len(self.league.names))
+        self.puzzles = (
+            make_puzzles(self.new_games, config.puzzles, np.random.default_rng([config.seed, 3]))
+            if config.drills or config.drills_per_update
+            else ()
+        )
+        self.drill_opponent = batch_agent(config.drill_opponent)
         self.updates = self.games = self.positions = 0
-
-    def progress(self) -> float:
-        """Share of the run's games already played, 0 to 1."""
-        return min(1.0, self.games / self.config.games)
 
     def new_games(self, count: int) -> Lockstep:
         """`count` empty games of the configured kind."""
         config = self.config
         return Lockstep(count, config.height, config.width, config.win_length, Rule(config.rule))
 
-    def play(self) -> tuple[Decisions, IntArray]:
-        """One batch of games; returns the learner's decisions and the kind of each game, (E,)."""
+    def rates(self) -> tuple[float, float]:
+        """(learning rate, entropy weight) now: one straight way down over the first drills, another over the games."""
+        config, done = self.config, self.games
+        if done < config.drills:
+            progress = done / config.drills
+            return (
+                between(config.drill_learning_rate, config.learning_rate, progress),
+                between(config.drill_entropy_weight, config.entropy_weight, progress),
+            )
+        progress = min(1.0, (done - config.drills) / max(1, config.games - config.drills))
+        return (
+            between(config.learning_rate, config.final_learning_rate, progress),
+            between(config.entropy_weight, config.final_entropy_weight, progress),
+        )
+
+    def update(self) -> Report:
+        """One turn: first drills alone; after those a batch of games, what they teach, and a few drills."""
+        config = self.config
+        self.optimizer.learning_rate, entropy_weight = self.rates()
+        self.updates += 1
+        if self.games < config.drills:
+            count = min(DRILLS_AT_ONCE, config.drills - self.games)
+            self.games += count
+            return Report(count, None, None, self._drill(count, entropy_weight))
+        decisions, kinds = self._play()
+        stats = self._learn(decisions, kinds[decisions.games], entropy_weight)
+        drilled = self._drill(config.drills_per_update, entropy_weight) if config.drills_per_update else None
+        return Report(len(kinds), stats, decisions, drilled)
+
+    def _play(self) -> tuple[Decisions, IntArray]:
+        """One batch of whole games; returns the learner's decisions and the kind of opponent of each game, (E,)."""
         config = self.config
         count = min(config.games_per_update, config.games - self.games)
         seats, opponents, kinds = self.league.draw(count, self.rng)
         games = self.new_games(count)
-        is_puzzle = draw_uniforms(self.rng, count) < (1 if self.games < config.puzzle_games else config.puzzle_share)
-        plies = (draw_uniforms(self.rng, count) * (config.opening_plies + 1)).astype(np.int64)
-        open_randomly(games, np.where(is_puzzle, 0, plies), self.rng)
-        last_ply = np.full(count, config.height * config.width)
-        self._set_up_puzzles(np.flatnonzero(is_puzzle), games, seats, last_ply, opponent=len(opponents))
-        kinds[is_puzzle] = self.puzzle_kind
+        open_randomly(games, (draw_uniforms(self.rng, count) * (config.opening_plies + 1)).astype(np.int64), self.rng)
         decisions = play(
             self.net,
             seats,
-            [*opponents, self.puzzle_opponent],
+            opponents,
             games,
             temperature=config.temperature,
             symmetric=config.symmetric,
             rng=self.rng,
-            last_ply=last_ply,
         )
         self.games += count
         self.positions += len(decisions)
         return decisions, kinds
 
-    def _set_up_puzzles(
-        self, which: IntArray, games: Lockstep, seats: IntArray, last_ply: IntArray, opponent: int
-    ) -> None:
-        """Make puzzles of the games `which`: the learner to move, two plies to play. Changes seats and last_ply."""
-        is_block = draw_uniforms(self.rng, len(which)) < BLOCKS_AMONG_PUZZLES
-        for kind, some in zip(self.puzzles, (which[~is_block], which[is_block]), strict=True):
-            kind.draw(len(some), self.rng).set_up(games, some)
-        last_ply[which] = games.plies[which] + 2
-        mover = (games.to_move[which] < 0).astype(np.int64)
-        seats[which, mover], seats[which, 1 - mover] = LEARNER, opponent
-
-    def learn(self, decisions: Decisions, game_kinds: IntArray) -> UpdateStats:
+    def _learn(self, decisions: Decisions, kinds: IntArray, entropy_weight: float) -> UpdateStats:
         """One pass over the decisions: returns, baseline, advantages, gradient steps."""
-        kinds = game_kinds[decisions.games]
         config = self.config
-        self.optimizer.learning_rate = geometric(
-            config.learning_rate, config.final_learning_rate, self.progress()
-        )
         values = self.baseline.predict(config.win_length, decisions, kinds)
         results = signed_results(decisions.winners, decisions.colours)
         returns = lambda_returns(results, values, decisions.following, config.discount, config.trace)
         self.baseline.learn(decisions, kinds, returns)
-        self.updates += 1
         return update(
             self.net,
             self.optimizer,
@@ -131,14 +150,32 @@ class Learner:
             standardised(returns - values, decisions.colours.astype(np.int64)),
             batch=config.batch,
             temperature=config.temperature,
-            entropy_weight=self.entropy_weight(),
+            entropy_weight=entropy_weight,
             max_gradient_norm=config.max_gradient_norm,
             rng=self.rng,
         )
 
-    def entropy_weight(self) -> float:
-        """The entropy bonus's weight now."""
-        return geometric(self.config.entropy_weight, self.config.final_entropy_weight, self.progress())
+    def _drill(self, count: int, entropy_weight: float) -> DrillStats:
+        """`count` drills, each from a puzzle of its own."""
+        config = self.config
+        games = self.new_games(count)
+        is_block = draw_uniforms(self.rng, count) < BLOCKS_AMONG_PUZZLES
+        for puzzles, which in zip(self.puzzles, (np.flatnonzero(~is_block), np.flatnonzero(is_block)), strict=True):
+            puzzles.draw(len(which), self.rng).set_up(games, which)
+        self.positions += count
+        return drill(
+            self.net,
+            self.optimizer,
+            games,
+            self.drill_opponent,
+            tries=config.drill_tries,
+            batch=config.drill_batch,
+            temperature=config.temperature,
+            symmetric=config.symmetric,
+            entropy_weight=entropy_weight,
+            max_gradient_norm=config.max_gradient_norm,
+            rng=self.rng,
+        )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Weights, moments, past selves and baseline, for a checkpoint."""

@@ -7,6 +7,7 @@ checkpoint, and the run ends with the bytes it would have had if never stopped.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import signal
 import sys
@@ -24,16 +25,14 @@ from env import Board, Rule
 from experiments.checkpoint import load_latest, save_checkpoint
 from experiments.config import Config, config_from, load_config, presets
 from experiments.errors import EXIT_OK, UserError
-from experiments.learner import Learner, initial_net
+from experiments.learner import Learner, Report, initial_net
 from experiments.metrics import MetricsLog, Row, read_metrics
 from experiments.run_dir import RunDir, new_run_path
 from nn import PolicyNet
 from nn.weights import replace_file
 from rl.agents import PolicyAgent, make_agent
 from rl.arena import compare
-from rl.reinforce import UpdateStats
-from rl.sampling import IntArray
-from rl.selfplay import LEARNER, Decisions
+from rl.selfplay import LEARNER
 from rl.tactics import TacticalSuite, make_suite
 
 SUITE_SIZE, SUITE_SEED = 300, 20  # the same positions for every run on the same board
@@ -58,9 +57,8 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
     progress = Progress(learner.games, config.games)
     while learner.games < config.games and not asked_to_stop:
         began, games_before = time.perf_counter(), learner.games
-        decisions, kinds = learner.play()
-        stats = learner.learn(decisions, kinds)
-        row = metrics_row(learner, decisions, kinds, stats, time.perf_counter() - began)
+        report = learner.update()
+        row = metrics_row(learner, report, time.perf_counter() - began)
 
         def due(every: int, before: int = games_before) -> bool:
             return before // every < learner.games // every or learner.games >= config.games
@@ -79,32 +77,33 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
         raise Stopped(128 + asked_to_stop[0])
 
 
-def metrics_row(learner: Learner, decisions: Decisions, kinds: IntArray, stats: UpdateStats, seconds: float) -> Row:
+def metrics_row(learner: Learner, report: Report, seconds: float) -> Row:
     """One line of metrics.jsonl; everything but the two times is the same in every run of this configuration.
 
-    Game length and win rate by the learner's colour tell of whole games, not of puzzles.
+    What was not measured is left out: a turn of drills alone tells nothing of games, and the other way round.
     """
-    count, whole = len(kinds), kinds != learner.puzzle_kind
-    black, white = (decisions.seats == LEARNER).T & whole
-    return {
+    learning_rate, entropy_weight = learner.rates()
+    row: Row = {
         "update": learner.updates,
         "games": learner.games,
         "positions": learner.positions,
         "seconds": seconds,
-        "games_per_second": count / seconds,
-        "loss": stats.loss,
-        "entropy": stats.entropy,
-        "gradient_norm": stats.gradient_norm,
-        "parameter_change": stats.parameter_change,
-        "illegal_mass": stats.illegal_mass,
-        "game_length": float(decisions.lengths[whole].mean()) if whole.any() else 0.0,
-        "win_rate": {
+        "games_per_second": report.games / seconds,
+        "learning_rate": learning_rate,
+        "entropy_weight": entropy_weight,
+    }
+    if report.drilled is not None:
+        row["drill"] = dataclasses.asdict(report.drilled)
+    if report.stats is not None and report.decisions is not None:
+        decisions = report.decisions
+        black, white = (decisions.seats == LEARNER).T
+        row |= dataclasses.asdict(report.stats)
+        row["game_length"] = float(decisions.lengths.mean())
+        row["win_rate"] = {
             "black": share(decisions.game_winners[black] == 1),
             "white": share(decisions.game_winners[white] == -1),
-        },
-        "learning_rate": learner.optimizer.learning_rate,
-        "entropy_weight": learner.entropy_weight(),
-    }
+        }
+    return row
 
 
 def share(flags: NDArray[np.bool_]) -> float:
@@ -154,7 +153,10 @@ class Progress:
     def show(self, row: Row) -> None:
         """Show what this row says."""
         self._bar.update(row["games"] - (self._bar.n if not self._bar.disable else row["games"]))
-        text = f"entropy {row['entropy']:.2f}  length {row['game_length']:.1f}"
+        if "entropy" in row:
+            text = f"entropy {row['entropy']:.2f}  length {row['game_length']:.1f}"
+        else:
+            text = f"entropy {row['drill']['entropy']:.2f}  drills {row['drill']['result']:+.2f}"
         if "evaluation" in row:
             rates = {k: v["win_rate"] for k, v in row["evaluation"].items() if "win_rate" in v}
             text += "".join(f"  {name} {rate:.0%}" for name, rate in rates.items())

@@ -2,13 +2,19 @@
 
     loss = -(1/N) sum_i A_i log pi(a_i | s_i)  -  beta H(pi)          (Williams 1992; entropy bonus beta)
 
-with pi = softmax(logits / T) over the legal cells, the very policy that played: same view, same mask, same T. The
-chain rule through logits / T puts a factor 1 / T before the gradient.
+with pi = softmax(logits / T) over the legal cells, as in play: same view, same mask, same T. The chain rule through
+logits / T puts a factor 1 / T before the gradient.
+
+A batch of games is learnt from in many small steps, so after the first the policy is no longer quite the one that
+played, mu. Each decision then counts pi(a|s) / mu(a|s) times, at most MOST_RATIO: the importance weight that keeps the
+gradient that of pi. Without it a move that went badly is pushed down at full strength however rare it has become,
+and the logits run away.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +24,8 @@ from nn.losses import entropy, masked_log_softmax, weighted_cross_entropy
 from nn.optim import Adam, clip_gradients
 from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms
 from rl.selfplay import Decisions
+
+MOST_RATIO = 2.0
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,7 @@ def policy_gradient(
     planes: NDArray[np.float32],
     legal: BoolArray,
     actions: IntArray,
+    log_p: NDArray[Any],
     advantages: NDArray[np.float64],
     *,
     temperature: float,
@@ -62,10 +71,12 @@ def policy_gradient(
 ) -> tuple[float, float, float]:
     """Add the gradient of the loss to the net's parameters; returns (loss, entropy, illegal mass).
 
-    planes (N, 2, H, W), legal (N, A), actions and advantages (N,).
+    planes (N, 2, H, W), legal (N, A); actions, advantages and log_p, the log-probability in play, (N,).
     """
     logits = net.forward(planes.astype(net.dtype, copy=False)) / temperature
-    loss, d_loss = weighted_cross_entropy(logits, actions, advantages, legal)
+    now = masked_log_softmax(logits, legal)[np.arange(len(actions)), actions]
+    weights = advantages * np.minimum(np.exp(now - log_p), MOST_RATIO)
+    loss, d_loss = weighted_cross_entropy(logits, actions, weights, legal)
     spread, d_spread = entropy(logits, legal)
     net.add_gradients((d_loss - entropy_weight * d_spread) / temperature)
     unmasked = np.exp(masked_log_softmax(logits, np.ones_like(legal)))
@@ -87,7 +98,7 @@ def update(
 ) -> UpdateStats:
     """One pass over the decisions in random minibatches of about `batch`, one optimizer step each.
 
-    Every decision is used once, so the policy being improved is at most a few steps from the one that played.
+    Every decision is used once.
     """
     before = [parameter.value.copy() for parameter in net.parameters()]
     order = np.argsort(draw_uniforms(rng, len(decisions)))
@@ -99,6 +110,7 @@ def update(
             decisions.planes[index],
             decisions.legal[index],
             decisions.actions[index],
+            decisions.log_p[index],
             advantages[index],
             temperature=temperature,
             entropy_weight=entropy_weight,

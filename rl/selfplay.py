@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from env.lockstep import Lockstep
 from env.symmetry import SYMMETRIES, permutation
 from nn import PolicyNet
+from nn.losses import masked_log_softmax
 from rl.agents.base import BatchAgent
-from rl.sampling import BoolArray, IntArray, RandomSource, choose_cells, draw_uniforms, inverse_cdf
+from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms, inverse_cdf
 
 LEARNER = -1
 
@@ -26,7 +27,8 @@ LEARNER = -1
 class Decisions:
     """T decisions of the learner in E finished games, in the order they were made.
 
-    planes (T, 2, H, W) and legal (T, A) are what the network saw, symmetry included; actions (T,) index into that view.
+    planes (T, 2, H, W) and legal (T, A) are what the network saw, symmetry included; actions (T,) index into that view;
+    log_p (T,) is the log-probability with which each was drawn.
     games (T,) is the game of each decision, colours (T,) the colour that moved, following (T,) the index of the same
     colour's next decision in that game or -1 at its last, moves_left (T,) how many of those are still to come.
     winners (T,) is the game's winner, +1 / -1 / 0. seats (E, 2), lengths (E,) and game_winners (E,) tell of the games.
@@ -35,6 +37,7 @@ class Decisions:
     planes: NDArray[np.float32]
     legal: BoolArray
     actions: IntArray
+    log_p: NDArray[Any]
     games: IntArray
     colours: NDArray[np.int8]
     following: IntArray
@@ -46,6 +49,17 @@ class Decisions:
 
     def __len__(self) -> int:
         return len(self.actions)
+
+
+class Step(NamedTuple):
+    """The learner's decisions of one ply, in n games: fields as in Decisions."""
+
+    planes: NDArray[np.float32]
+    legal: BoolArray
+    actions: IntArray
+    log_p: NDArray[Any]
+    games: IntArray
+    colours: NDArray[np.int8]
 
 
 class Views:
@@ -91,70 +105,60 @@ def play(
     temperature: float,
     symmetric: bool,
     rng: RandomSource,
-    last_ply: IntArray | None = None,
 ) -> Decisions:
     """Play all games to their end and return the learner's decisions.
 
     seats (E, 2): who has black and white in each game, LEARNER or an index into `opponents`. `games` may already hold
     opening stones; games that are over are passed over. The learner samples at `temperature`, through a random view
-    if `symmetric`; each ply it and each opponent are asked once for all their games. A game is broken off, with nobody
-    the winner, once it has last_ply[e] stones.
+    if `symmetric`; each ply it and each opponent are asked once for all their games.
     """
     views = Views(games.height, games.width)
-    steps: list[tuple[NDArray[np.float32], BoolArray, IntArray, IntArray, NDArray[np.int8]]] = []
-    limit = np.full(games.games, games.height * games.width) if last_ply is None else last_ply
-    running = np.flatnonzero(~games.over & (games.plies < limit))
+    steps: list[Step] = []
+    running = np.flatnonzero(~games.over)
     while len(running):
         to_move = seats[running, (games.to_move[running] < 0).astype(np.int64)]
         for player in np.unique(to_move):
             which = running[to_move == player]
             positions = games.positions(which)
-            if player != LEARNER:
-                cells = opponents[player].choose_positions(positions, rng)
+            if player == LEARNER:
+                view = views.draw(len(which), rng) if symmetric else np.zeros(len(which), dtype=np.int64)
+                planes = views.show(positions.planes.reshape(len(which), 2, -1), view).reshape(positions.planes.shape)
+                legal = views.show(positions.legal, view)
+                logits = net.predict(planes.astype(net.dtype, copy=False))
+                log_p = masked_log_softmax(logits / temperature, legal)
+                chosen = inverse_cdf(np.exp(log_p), draw_uniforms(rng, len(which)))
+                cells = views.cells(chosen, view)
+                drawn_with = log_p[np.arange(len(which)), chosen]
+                steps.append(Step(planes, legal, chosen, drawn_with, which, games.to_move[which].copy()))
             else:
-                planes, legal = positions.planes, positions.legal
-                if symmetric:
-                    view = views.draw(len(which), rng)
-                    flat = views.show(planes.reshape(len(which), 2, -1), view)
-                    planes, legal = flat.reshape(planes.shape), views.show(legal, view)
-                chosen = choose_cells(net.predict(planes.astype(net.dtype, copy=False)), legal, temperature, rng)
-                cells = views.cells(chosen, view) if symmetric else chosen
-                steps.append((planes, legal, chosen, which, games.to_move[which].copy()))
+                cells = opponents[player].choose_positions(positions, rng)
             games.play(cells, which)
-        running = running[~games.over[running] & (games.plies[running] < limit[running])]
+        running = running[~games.over[running]]
     return _gather(steps, seats, games)
 
 
-def _gather(
-    steps: list[tuple[NDArray[np.float32], BoolArray, IntArray, IntArray, NDArray[np.int8]]],
-    seats: IntArray,
-    games: Lockstep,
-) -> Decisions:
+def _gather(steps: Sequence[Step], seats: IntArray, games: Lockstep) -> Decisions:
     """The plies' decisions one after the other, with each one's successor found from the back."""
     if not steps:
         raise ValueError("the learner made no decision: it has no seat, or every game was over at the start")
-    planes, legal, actions, which, colours = (np.concatenate(part) for part in zip(*steps, strict=True))
-    following = np.full(len(actions), -1, dtype=np.int64)
-    moves_left = np.zeros(len(actions), dtype=np.int64)
+    all_steps = Step(*(np.concatenate(part) for part in zip(*steps, strict=True)))
+    end = len(all_steps.actions)
+    following = np.full(end, -1, dtype=np.int64)
+    moves_left = np.zeros(end, dtype=np.int64)
     latest = np.full((games.games, 2), -1, dtype=np.int64)  # the decision met last, per game and colour
-    end = len(actions)
     for step in reversed(steps):
-        index = np.arange(end - len(step[2]), end)
-        colour = (step[4] < 0).astype(np.int64)
-        after = latest[step[3], colour]
+        index = np.arange(end - len(step.actions), end)
+        seat = (step.games, (step.colours < 0).astype(np.int64))
+        after = latest[seat]
         following[index] = after
         moves_left[index] = np.where(after >= 0, moves_left[after] + 1, 0)
-        latest[step[3], colour] = index
-        end = index[0]
+        latest[seat] = index
+        end -= len(index)
     return Decisions(
-        planes=planes,
-        legal=legal,
-        actions=actions,
-        games=which,
-        colours=colours,
+        **all_steps._asdict(),
         following=following,
         moves_left=moves_left,
-        winners=games.winner[which],
+        winners=games.winner[all_steps.games],
         seats=seats,
         lengths=games.plies.astype(np.int64),
         game_winners=games.winner.copy(),

@@ -17,7 +17,7 @@ ORDER = {
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree setup sgf "
     "psq observation render svg lockstep gomoku_env vector_env aec",
     "rl": "sampling agents.base agents.random agents.greedy agents.policy agents match selfplay league returns "
-    "baseline reinforce tactics arena",
+    "baseline reinforce drill tactics arena",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity evaluate "
     "plots boards game_files show learner train __main__",
 }

@@ -42,8 +42,9 @@ def test_gradient_of_the_whole_loss_by_finite_differences(temperature, entropy_w
     rng, net = np.random.default_rng(1), tiny_net()
     planes, legal, actions = some_decisions(5, rng)
     advantages = rng.normal(size=5)
+    played = masked_log_softmax(net.predict(planes) / temperature, legal)[np.arange(5), actions]
     loss, _, _ = policy_gradient(
-        net, planes, legal, actions, advantages, temperature=temperature, entropy_weight=entropy_weight
+        net, planes, legal, actions, played, advantages, temperature=temperature, entropy_weight=entropy_weight
     )
     arguments = (planes, legal, actions, advantages, temperature, entropy_weight)
     assert loss == pytest.approx(loss_of(net, *arguments), rel=1e-12)
@@ -63,7 +64,9 @@ def test_gradient_of_the_whole_loss_by_finite_differences(temperature, entropy_w
 def test_illegal_mass_is_what_the_mask_takes_away():
     rng, net = np.random.default_rng(2), tiny_net()
     planes, legal, actions = some_decisions(6, rng)
-    _, _, mass = policy_gradient(net, planes, legal, actions, np.ones(6), temperature=1.0, entropy_weight=0.0)
+    _, _, mass = policy_gradient(
+        net, planes, legal, actions, np.zeros(6), np.ones(6), temperature=1.0, entropy_weight=0.0
+    )
     logits = net.predict(planes)
     p = np.exp(logits - logits.max(axis=1, keepdims=True))
     p /= p.sum(axis=1, keepdims=True)
@@ -75,13 +78,29 @@ def test_standardised_within_groups():
     assert standardised(advantages, groups).tolist() == [-1.0, 1.0, -1.0, 1.0, 0.0]
 
 
-def as_decisions(planes, legal, actions):
+def test_a_decision_counts_as_often_as_the_policy_still_makes_it():
+    rng = np.random.default_rng(5)
+    planes, legal, actions = some_decisions(1, rng)
+    grads = []
+    for ratio in (1.0, 0.25, 1.5, 50.0):
+        net = tiny_net()
+        now = masked_log_softmax(net.predict(planes), legal)[[0], actions]
+        policy_gradient(
+            net, planes, legal, actions, now - np.log(ratio), np.ones(1), temperature=1.0, entropy_weight=0.0
+        )
+        grads.append(net.parameters()[-1].grad.copy())
+    for grad, factor in zip(grads[1:], (0.25, 1.5, 2.0), strict=True):
+        np.testing.assert_allclose(grad, factor * grads[0], rtol=1e-12)
+
+
+def as_decisions(net, planes, legal, actions):
     count = len(actions)
     zeros = np.zeros(count, dtype=np.int64)
     return Decisions(
         planes=planes,
         legal=legal,
         actions=actions,
+        log_p=masked_log_softmax(net.predict(planes), legal)[np.arange(count), actions],
         games=zeros,
         colours=np.ones(count, dtype=np.int8),
         following=zeros - 1,
@@ -100,7 +119,7 @@ def test_an_update_raises_the_rewarded_move_and_lowers_the_punished_one():
     before = masked_log_softmax(net.predict(planes), legal)[np.arange(8), actions]
     for _ in range(20):
         stats = update(
-            net, Adam(net.parameters(), 3e-3), as_decisions(planes, legal, actions), advantages,
+            net, Adam(net.parameters(), 3e-3), as_decisions(net, planes, legal, actions), advantages,
             batch=4, temperature=1.0, entropy_weight=0.0, max_gradient_norm=10.0, rng=rng,
         )  # fmt: skip
     change = masked_log_softmax(net.predict(planes), legal)[np.arange(8), actions] - before
@@ -114,7 +133,7 @@ def test_the_entropy_bonus_alone_spreads_the_policy():
     planes, legal, actions = some_decisions(8, rng)
     entropies = [
         update(
-            net, Adam(net.parameters(), 1e-2), as_decisions(planes, legal, actions), np.zeros(8),
+            net, Adam(net.parameters(), 1e-2), as_decisions(net, planes, legal, actions), np.zeros(8),
             batch=8, temperature=1.0, entropy_weight=1.0, max_gradient_norm=10.0, rng=rng,
         ).entropy
         for _ in range(30)

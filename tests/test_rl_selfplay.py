@@ -8,6 +8,7 @@ from env.lockstep import Lockstep
 from env.observation import planes
 from env.symmetry import apply, permutation
 from nn import PolicyNet
+from nn.losses import masked_log_softmax
 from rl.agents import GreedyAgent, RandomAgent
 from rl.agents.base import BatchAgent
 from rl.league import League
@@ -116,6 +117,12 @@ def test_only_the_learner_is_written_down_and_the_others_are_asked_in_their_seat
     assert asked.positions + len(decisions) == games.plies.sum() - (np.arange(24) % 4).sum()
 
 
+def test_the_log_probability_written_down_is_that_of_the_move_in_the_view_played():
+    _, _, decisions = played(True, both_learner())
+    log_p = masked_log_softmax(small_net().predict(decisions.planes), decisions.legal)
+    np.testing.assert_allclose(decisions.log_p, log_p[np.arange(len(decisions)), decisions.actions], atol=1e-5)
+
+
 def test_the_learner_without_a_seat_is_an_error():
     with pytest.raises(ValueError, match="no decision"):
         played(False, np.zeros((24, 2), dtype=int), [RandomAgent()])
@@ -166,14 +173,3 @@ def test_greedy_wins_more_than_random_does_in_lockstep():
     _, _, against_random = played(False, seats, [RandomAgent()])
     assert (against_greedy.game_winners == -1).mean() > (against_random.game_winners == -1).mean()
 
-
-def test_a_game_broken_off_has_no_winner_and_no_more_decisions():
-    games = Lockstep(24, 6, 6, win_length=4)
-    last_ply = np.arange(24) % 5 + 1
-    decisions = play(
-        small_net(), both_learner(), [], games,
-        temperature=1.0, symmetric=False, rng=np.random.default_rng(0), last_ply=last_ply,
-    )  # fmt: skip
-    assert np.array_equal(games.plies, last_ply)
-    assert not decisions.game_winners.any() and not decisions.winners.any()
-    assert np.array_equal(np.bincount(decisions.games), last_ply)

@@ -1,0 +1,109 @@
+"""Drills: one position, many tries. The policy gradient at the two moments that decide games, with little noise.
+
+Whole games teach a policy to take its wins, since every game won ends with an example of it, but not to block: a block
+is one cell in many, found by luck, and pays only if the rest goes well. A drill starts where it matters (exploring
+starts), tries several moves of the policy's own, lets an opponent answer each, and stops:
+
+    puzzle ---+--- a1  b1   result  0      advantage of a try = (its result - mean of the others' results) / its scale
+              +--- a2  b2   result -1
+              +--- a3       result +1      the others' mean is the expected result of the same position: a baseline
+              +--- ...                     that needs no estimate (leave-one-out; Kool et al. 2019)
+
+The tries are the policy's own draws, so this is REINFORCE, and nobody tells it which move was right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from env.lockstep import Lockstep
+from nn import PolicyNet
+from nn.losses import entropy, masked_log_softmax, masked_log_softmax_backward
+from nn.optim import Adam, clip_gradients
+from rl.agents.base import BatchAgent
+from rl.sampling import IntArray, RandomSource, draw_uniforms, inverse_cdf
+from rl.selfplay import Views
+
+
+@dataclass(frozen=True)
+class DrillStats:
+    """Means over the minibatches: result of a try (-1..1), entropy of the policy, gradient norm before clipping."""
+
+    result: float
+    entropy: float
+    gradient_norm: float
+
+
+def leave_one_out(results: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each result less the mean of the other tries' at the same puzzle: results (P, K), returns (P, K)."""
+    tries = results.shape[1]
+    centred: NDArray[np.float64] = (results - results.mean(axis=1, keepdims=True)) * (tries / (tries - 1))
+    return centred
+
+
+def try_moves(games: Lockstep, cells: IntArray, opponent: BatchAgent, rng: RandomSource) -> NDArray[np.float64]:
+    """Play cells[p, k] in the k-th copy of game p, then the opponent's answer.
+
+    Returns (P, K): +1 where the move won, -1 where the answer did, else 0. The games themselves are left as they are.
+    """
+    count, tries = cells.shape
+    copies = games.take(np.repeat(np.arange(count), tries))
+    mover = copies.to_move.copy()
+    copies.play(cells.ravel())
+    running = np.flatnonzero(~copies.over)
+    if len(running):
+        copies.play(opponent.choose_positions(copies.positions(running), rng), running)
+    return (copies.winner * mover).astype(np.float64).reshape(count, tries)
+
+
+def drill(
+    net: PolicyNet,
+    optimizer: Adam,
+    games: Lockstep,
+    opponent: BatchAgent,
+    *,
+    tries: int,
+    batch: int,
+    temperature: float,
+    symmetric: bool,
+    entropy_weight: float,
+    max_gradient_norm: float,
+    rng: RandomSource,
+) -> DrillStats:
+    """Drill every position that `games` holds, in random minibatches of about `batch`, one optimizer step each.
+
+    Each position is seen through a random view if `symmetric`, and `tries` moves (at least 2) are drawn for it from
+    softmax(logits / temperature).
+    """
+    views = Views(games.height, games.width)
+    order = np.argsort(draw_uniforms(rng, games.games))
+    report = []
+    for which in np.array_split(order, max(1, round(games.games / batch))):
+        positions = games.positions(which)
+        planes, legal = positions.planes, positions.legal
+        view = views.draw(len(which), rng) if symmetric else np.zeros(len(which), dtype=np.int64)
+        planes = views.show(planes.reshape(len(which), 2, -1), view).reshape(planes.shape)
+        legal = views.show(legal, view)
+        logits = net.forward(planes.astype(net.dtype, copy=False)) / temperature
+        log_p = masked_log_softmax(logits, legal)
+        rows = np.repeat(np.arange(len(which)), tries)  # (P * K,)
+        actions = inverse_cdf(np.exp(log_p)[rows], draw_uniforms(rng, len(rows)))
+        cells = views.cells(actions, view[rows]).reshape(len(which), -1)  # (P, K)
+        results = try_moves(games.take(which), cells, opponent, rng)
+        advantages = leave_one_out(results)
+        advantages /= advantages.std() + 1e-3  # the same size of step when nearly all is known as when nothing is
+
+        d_log_p = np.zeros_like(log_p)
+        np.add.at(d_log_p, (rows, actions), -advantages.ravel().astype(log_p.dtype) / len(rows))
+        spread, d_spread = entropy(logits, legal)
+        optimizer.zero_grad()
+        d_logits = masked_log_softmax_backward(d_log_p, log_p) - entropy_weight * d_spread
+        net.backward(d_logits / temperature)
+        norm = clip_gradients(net.parameters(), max_gradient_norm)
+        optimizer.step()
+        report.append((float(results.mean()), spread, norm))
+    result, spread, norm = np.mean(report, axis=0)
+    return DrillStats(float(result), float(spread), float(norm))

@@ -51,8 +51,8 @@ def test_adam_by_definition() -> None:
 def test_adams_first_step_is_the_learning_rate_against_the_sign() -> None:
     p = Parameter("p", np.zeros(3))
     p.grad[...] = [5.0, -1e-3, 0.0]
-    Adam([p], 0.01).step()
-    np.testing.assert_allclose(p.value, [-0.01, 0.01, 0], rtol=1e-4)
+    Adam([p]).step()
+    np.testing.assert_allclose(p.value, [-1e-3, 1e-3, 0], rtol=1e-4)
 
 
 def test_steps_keep_arrays_and_dtypes() -> None:

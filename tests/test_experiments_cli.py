@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import json
 import os
 import re
 import shlex
@@ -98,6 +99,27 @@ def test_the_readme_tells_commands_that_are_understood() -> None:
     assert {line.split()[1] for line in examples} == set(cli.COMMANDS)
     for example in examples:
         parse(example)
+
+
+def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = "runs/quick__s1__20261129T201500Z"
+    rates = {"games": 2, "win_rate": 0.5, "low": 0.1, "high": 0.9}
+    (tmp_path / run).mkdir(parents=True)
+    (tmp_path / run / "metrics.jsonl").write_text(json.dumps({"games": 2, "evaluation": {"random": rates}}) + "\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, {})
+
+
+def test_the_readme_names_every_file_of_the_source() -> None:
+    table = (ROOT / "README.md").read_text().partition("reading order")[2]
+    for package in cli.PACKAGES:
+        row = next(line for line in table.splitlines() if line.startswith(f"| `{package}/`"))
+        files = {path.stem for path in (ROOT / package).glob("*.py")} - {"__init__"}
+        assert files - set(re.findall(r"`(\w+)`", row)) == set(), f"README's reading order lacks files of {package}/"
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("evalute", "evaluate"), ("plots", "plot")])

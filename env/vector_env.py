@@ -168,13 +168,13 @@ class GomokuVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         return self._games.positions().planes
 
     def _info(self) -> Infos:
-        """GomokuEnv's info of every game, as fresh arrays."""
+        """GomokuEnv's info of every game; `_marked` makes the arrays fresh."""
         to_move = self._games.to_move.astype(np.int64)
         return {
             "action_mask": self.action_masks().astype(np.int8),
             "to_move": to_move,
             "winner": np.where(self._illegal, -to_move, self._games.winner),
-            "illegal": self._illegal.copy(),
+            "illegal": self._illegal,
         }
 
 

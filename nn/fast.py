@@ -2,7 +2,7 @@
 
 Skip this file on a first reading: `Sequential(net.layers)` is the definition, here is only how to get there sooner.
 
-1. The positions of a chunk lie innermost: where the drawing shows one number, there are n of them, side by side. A
+1. The positions of a batch lie innermost: where the drawing shows one number, there are N of them, side by side. A
    plane is a row of slots. A row of the board takes S = W + 1 of them, so that one slot of zeros is both the right
    edge of a row and the left edge of the next:
 
@@ -11,16 +11,18 @@ Skip this file on a first reading: `Sequential(net.layers)` is the definition, h
         0 e f g h
         0 i j k l        What the window's centre sees from a to h is one run of slots; what its other eight cells
         0 0 0 0 0        see are eight more, which begin up to S + 1 slots earlier or later. So im2col is a copy of
-        0                nine runs a plane, and its reverse an addition of nine runs.
+        0                nine runs a plane, however many rows they cover.
 
-   The slot between d and e is computed as well; afterwards it is set back to zero.
-2. A strip of rows has as many columns as the second-level cache holds; their product, their ReLU and, on the way
-   back, their nine additions are done while they are there. A row of ones below them brings the bias in.
-3. The dense layers take their features as (D, N), positions innermost as well, so nothing is ever turned round.
+   The slot between d and e is computed as well; whoever uses it next must know that, or set it back to zero.
+2. A strip of slots has as many columns as the second-level cache holds; their product and their ReLU are done while
+   they are there. A row of ones below them brings the bias in.
+3. The slope of a convolution's input is a convolution too, with the window turned by half a turn, over the slopes of
+   its output; and the columns made for it give the slope of the weight.
+4. The dense layers take their features as (D, N), positions innermost as well, so nothing is ever turned round.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +30,18 @@ from nn.conv import Conv2D
 from nn.layers import Dense, FloatArray, NoForwardError
 from nn.workspace import Workspace
 
-TOGETHER = 256  # positions that go through the dense layers at once
-STRIP = 512  # columns of a strip: in float32, 145 rows of so many are 300 KB
-DENSE_ROWS = 512  # rows of a dense layer's weight whose slopes are made at once
+TOGETHER = 256  # positions that go through the net at once
+STRIP = 768  # columns of a strip: in float32, 145 rows of so many are 440 KB
+DENSE_ROWS = 512  # about so many rows of a dense layer's weight get their slopes at once
+SKEW = 16  # added to the length of a row of columns: rows a power of two apart would share few places in the cache
+
+
+class Strip(NamedTuple):
+    """Some slots in a row, from a cell to a cell: either whole rows of the board or a part of one row."""
+
+    slots: slice
+    rows: slice
+    cols: slice
 
 
 class Slots:
@@ -40,69 +51,69 @@ class Slots:
         self.height, self.width, self.stride = height, width, width + 1
         self.count = (height + 2) * self.stride + 1
 
-    def strips(self, positions: int) -> Iterator[tuple[int, int]]:
-        """Cut the board into strips of whole rows: (first row, rows) with at most about STRIP columns in each."""
-        rows = min(self.height, max(1, STRIP // (self.stride * positions)))
-        return ((row, min(rows, self.height - row)) for row in range(0, self.height, rows))
+    def strips(self, positions: int) -> Iterator[Strip]:
+        """Cut the board into strips of about STRIP columns, ``positions`` to a slot."""
+        rows = max(1, STRIP // (self.stride * positions))
+        parts = max(1, round(self.width * positions / STRIP)) if rows == 1 else 1
+        cols = -(-self.width // min(parts, self.width))
+        for row in range(0, self.height, rows):
+            for col in range(0, self.width, cols):
+                end_row, end_col = min(row + rows, self.height), min(col + cols, self.width)
+                first, last = self.slot(row, col), self.slot(end_row - 1, end_col - 1)
+                yield Strip(slice(first, last + 1), slice(row, end_row), slice(col, end_col))
 
-    def run(self, planes: FloatArray, row: int, rows: int, down: int = 1, right: int = 1) -> FloatArray:
-        """planes (C, slots, n) -> (C, m), a view: the strip's slots as window cell (down, right) sees them."""
-        first = (row + down) * self.stride + right
-        return planes[:, first : first + rows * self.stride - 1].reshape(len(planes), -1)
+    def slot(self, row: int, col: int) -> int:
+        """Where a cell lies."""
+        return (row + 1) * self.stride + col + 1
 
     def cells(self, planes: FloatArray) -> FloatArray:
-        """planes (C, slots, n) -> (C, H, W, n), a view."""
+        """planes (C, slots, N) -> (C, H, W, N), a view."""
         board = planes[:, self.stride + 1 : (self.height + 1) * self.stride + 1]
         return board.reshape(len(planes), self.height, self.stride, -1)[:, :, : self.width]
 
     def clear_edges(self, planes: FloatArray) -> None:
-        """planes (C, slots, n): set every slot that is no cell to zero."""
+        """planes (C, slots, N): set every slot that is no cell to zero."""
         planes[:, : self.stride] = 0
         planes[:, -self.stride :] = 0
         planes[:, self.stride :: self.stride] = 0
 
-    def columns(self, planes: FloatArray, row: int, rows: int, out: Workspace) -> FloatArray:
-        """im2col of a strip: planes (C, slots, n) -> (C * 9 + 1, m), the last row ones."""
-        count, _, n = planes.shape
-        length = (rows * self.stride - 1) * n
-        out_rows: FloatArray = out.shaped(count * 9 + 1, length)
-        size = planes.itemsize
-        plane, line, slot = self.count * n * size, self.stride * n * size, n * size
-        nine = np.ndarray(
-            (count, 3, 3, length), planes.dtype, planes, row * line, (plane, line, slot, size)
+    def columns(self, planes: FloatArray, strip: Strip, memory: Workspace) -> FloatArray:
+        """im2col of a strip of m slots: planes (C, slots, N) -> (C * 9 + 1, m * N), the last row ones."""
+        count, slots, positions = planes.shape
+        length = (strip.slots.stop - strip.slots.start) * positions
+        columns: FloatArray = memory.shaped(count * 9 + 1, length + SKEW)[:, :length]
+        slot = positions * planes.itemsize
+        nine: FloatArray = np.ndarray(
+            (count, 3, 3, length),
+            planes.dtype,
+            planes,
+            (strip.slots.start - self.stride - 1) * slot,
+            (slots * slot, self.stride * slot, slot, planes.itemsize),
         )
-        out_rows[:-1].reshape(nine.shape)[...] = nine
-        out_rows[-1] = 1
-        return out_rows
+        np.copyto(columns[:-1].reshape(nine.shape), nine)
+        columns[-1] = 1
+        return columns
 
 
 class Activations:
-    """What a pass leaves behind of up to TOGETHER positions, in chunks of n; the last chunk is filled up with zeros.
+    """What up to TOGETHER positions leave behind on their way through the net, for the way back.
 
-    seen (chunks, C, slots, n), inner (chunks, F1, slots, n), features (D, chunks * n), hidden (M, chunks * n).
+    seen (C, slots, N), inner (F1, slots, N), features (D, N), hidden (M, N).
     """
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self._memory = [Workspace(dtype) for _ in range(4)]
-        self.count = 0
 
-    def prepare(self, count: int, most: int, planes: tuple[int, int, int], dense: tuple[int, int], keep: bool) -> None:
-        """Make room for ``count`` positions in chunks of at most ``most``; all chunks use one place unless ``keep``."""
-        self.count = count
-        self.chunks = -(-count // most)
-        self.n = -(-count // self.chunks)
-        places, lanes = self.chunks if keep else 1, self.chunks * self.n
-        seen, inner, slots = planes
-        self.seen: FloatArray = self._memory[0].shaped(places, seen, slots, self.n)
-        self.inner: FloatArray = self._memory[1].shaped(places, inner, slots, self.n)
-        self.features: FloatArray = self._memory[2].shaped(dense[0], lanes)
-        self.hidden: FloatArray = self._memory[3].shaped(dense[1], lanes)
+    def prepare(self, positions: int, slots: int, planes: int, filters: int, features: int, hidden: int) -> None:
+        """Make room for ``positions`` of them."""
+        self.seen: FloatArray = self._memory[0].shaped(planes, slots, positions)
+        self.inner: FloatArray = self._memory[1].shaped(filters, slots, positions)
+        self.features: FloatArray = self._memory[2].shaped(features, positions)
+        self.hidden: FloatArray = self._memory[3].shaped(hidden, positions)
 
-    def __iter__(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """(lanes, seen (C, slots, n), inner (F1, slots, n)) of each chunk."""
-        for chunk in range(self.chunks):
-            place = chunk % len(self.seen)
-            yield slice(chunk * self.n, (chunk + 1) * self.n), self.seen[place], self.inner[place]
+    def memory(self) -> int:
+        """Bytes held."""
+        return sum(workspace.memory() for workspace in self._memory)
 
 
 class FastPolicy:
@@ -119,29 +130,25 @@ class FastPolicy:
         self._kept: list[Activations] = []
         self._passing = Activations(self.dtype)
         self._forward_count = 0
-        self._columns, self._strip, self._d_columns, self._d_inner, self._d_seen, self._d_features, self._piece = (
-            Workspace(self.dtype) for _ in range(7)
-        )
-        self._positive = Workspace(np.dtype(np.bool_))
+        self._work = [Workspace(self.dtype) for _ in range(6)]
+        self._columns, self._strip, self._d_hidden, self._d_outer, self._d_inner, self._d_seen = self._work
         self._zeros: FloatArray = np.zeros(1, self.dtype)
 
     def predict(self, x: FloatArray) -> FloatArray:
         """x (N, C, H, W) -> logits (N, A), keeping nothing."""
         logits = np.empty((len(x), len(self.fc2.bias.value)), self.dtype)
-        for first in range(0, len(x), TOGETHER):
-            some = slice(first, first + TOGETHER)
-            self._forward(x[some], self._passing, logits[some], keep=False)
+        for some in together(len(x)):
+            self._forward(x[some], self._passing, logits[some])
         return logits
 
     def forward(self, x: FloatArray) -> FloatArray:
         """x (N, C, H, W) -> logits (N, A), keeping what backward needs."""
         logits = np.empty((len(x), len(self.fc2.bias.value)), self.dtype)
         self._forward_count = len(x)
-        for i, first in enumerate(range(0, len(x), TOGETHER)):
+        for i, some in enumerate(together(len(x))):
             if i == len(self._kept):
                 self._kept.append(Activations(self.dtype))
-            some = slice(first, first + TOGETHER)
-            self._forward(x[some], self._kept[i], logits[some], keep=True)
+            self._forward(x[some], self._kept[i], logits[some])
         return logits
 
     def backward(self, d_logits: FloatArray) -> FloatArray:
@@ -155,118 +162,111 @@ class FastPolicy:
         """Do what backward does, without the slope of x, which only a layer below would ask for."""
         self._backward(d_logits, None)
 
+    def memory(self) -> int:
+        """Bytes held by all workspaces."""
+        activations = sum(held.memory() for held in [*self._kept, self._passing])
+        return activations + sum(workspace.memory() for workspace in self._work)
+
     # --- Forward ---------------------------------------------------------------------------------------------------
 
-    def _forward(self, x: FloatArray, to: Activations, logits: FloatArray, keep: bool) -> None:
+    def _forward(self, x: FloatArray, to: Activations, logits: FloatArray) -> None:
         """x (N, C, H, W), N <= TOGETHER -> logits (N, A), written in place."""
-        slots = self.slots
+        slots, positions = self.slots, len(x)
         weight1, weight2 = with_bias(self.conv1), with_bias(self.conv2)
-        planes = (x.shape[1], len(weight1), slots.count)
-        to.prepare(len(x), max(1, STRIP // slots.width), planes, self.fc1.weight.value.shape, keep)
-        maps = to.features.reshape(len(weight2), slots.height, slots.width, -1)
-        zeros = self._zeros_of(STRIP + slots.stride * to.n)
-        for lanes, seen, inner in to:
-            some = x[lanes]
-            slots.clear_edges(seen)
-            cells = slots.cells(seen)
-            cells[..., : len(some)] = some.transpose(1, 2, 3, 0)
-            cells[..., len(some) :] = 0
-            for row, rows in slots.strips(to.n):
-                columns = slots.columns(seen, row, rows, self._columns)
-                out = slots.run(inner, row, rows)
-                np.matmul(weight1, columns, out=out)
-                np.maximum(out, zeros[: out.shape[1]], out=out)
-            slots.clear_edges(inner)
-            for row, rows in slots.strips(to.n):
-                columns = slots.columns(inner, row, rows, self._columns)
-                strip = self._strip.shaped(len(weight2), rows * slots.stride * to.n)
-                np.matmul(weight2, columns, out=strip[:, : columns.shape[1]])
-                out = strip.reshape(len(weight2), rows, slots.stride, to.n)[:, :, : slots.width]
-                np.maximum(out, zeros[: to.n], out=maps[:, row : row + rows, :, lanes])
+        to.prepare(positions, slots.count, x.shape[1], len(weight1), *self.fc1.weight.value.shape)
+        slots.clear_edges(to.seen)
+        slots.cells(to.seen)[...] = x.transpose(1, 2, 3, 0)
+        for strip in slots.strips(positions):
+            columns = slots.columns(to.seen, strip, self._columns)
+            out = to.inner[:, strip.slots].reshape(len(weight1), -1)
+            np.matmul(weight1, columns, out=out)
+            np.maximum(out, self._zeros_of(out.shape[1]), out=out)
+        slots.clear_edges(to.inner)
+        maps = to.features.reshape(-1, slots.height, slots.width, positions)
+        for strip in slots.strips(positions):
+            columns = slots.columns(to.inner, strip, self._columns)
+            here = maps[:, strip.rows, strip.cols]  # (F, rows, cols, N)
+            pitch = slots.stride if here.shape[1] > 1 else here.shape[2]
+            out = self._strip.shaped(len(maps), here.shape[1], pitch, positions)
+            np.matmul(weight2, columns, out=out.reshape(len(maps), -1)[:, : columns.shape[1]])
+            np.maximum(out[:, :, : here.shape[2]], self._zeros_of(positions), out=here)
         np.matmul(self.fc1.weight.value.T, to.features, out=to.hidden)
         to.hidden += self.fc1.bias.value[:, None]
-        np.maximum(to.hidden, zeros[:1], out=to.hidden)
-        np.matmul(to.hidden[:, : len(x)].T, self.fc2.weight.value, out=logits)
+        np.maximum(to.hidden, self._zeros_of(positions), out=to.hidden)
+        np.matmul(to.hidden.T, self.fc2.weight.value, out=logits)
         logits += self.fc2.bias.value
 
     def _zeros_of(self, length: int) -> FloatArray:
+        """Zeros (length,): a ReLU against an array is several times as fast as against the number 0."""
         if length > len(self._zeros):
             self._zeros = np.zeros(length, self.dtype)
-        return self._zeros
+        return self._zeros[:length]
 
     # --- Backward --------------------------------------------------------------------------------------------------
 
     def _backward(self, d_logits: FloatArray, d_x: FloatArray | None) -> None:
         if len(d_logits) != self._forward_count:
-            raise NoForwardError("backward needs a forward of as many positions before it")
-        for kept, first in zip(self._kept, range(0, len(d_logits), TOGETHER), strict=False):
-            some = slice(first, first + TOGETHER)
-            self._through_dense(kept, d_logits[some].astype(self.dtype, copy=False))
-            self._through_convolutions(kept, None if d_x is None else d_x[some])
+            raise NoForwardError(
+                f"backward got slopes of {len(d_logits)} positions, but the last forward saw {self._forward_count}"
+            )
+        for kept, some in zip(self._kept, together(len(d_logits)), strict=False):
+            d_outer = self._through_dense(kept, d_logits[some].astype(self.dtype, copy=False))
+            self._through_convolutions(kept, d_outer, None if d_x is None else d_x[some])
 
-    def _through_dense(self, kept: Activations, d_logits: FloatArray) -> None:
-        """d_logits (N, A), N <= TOGETHER; leaves the slope of what the second convolution gave in _d_features."""
-        count, features, hidden = kept.count, kept.features, kept.hidden
-        self.fc2.weight.grad += hidden[:, :count] @ d_logits  # (M, N) @ (N, A)
+    def _through_dense(self, kept: Activations, d_logits: FloatArray) -> FloatArray:
+        """d_logits (N, A), N <= TOGETHER -> the slope (F2, slots, N) of what the second convolution gave."""
+        features, hidden, slots = kept.features, kept.hidden, self.slots
+        self.fc2.weight.grad += hidden @ d_logits  # (M, N) @ (N, A)
         self.fc2.bias.grad += d_logits.sum(axis=0)
-        d_hidden = np.zeros_like(hidden)
-        np.matmul(self.fc2.weight.value, d_logits.T, out=d_hidden[:, :count])  # (M, A) @ (A, N)
+        d_hidden = self._d_hidden.shaped(*hidden.shape)
+        np.matmul(self.fc2.weight.value, d_logits.T, out=d_hidden)  # (M, A) @ (A, N)
         d_hidden *= hidden > 0
         self.fc1.bias.grad += d_hidden.sum(axis=1)
-        d_features = self._d_features.shaped(*features.shape)
-        for first in range(0, len(features), DENSE_ROWS):
-            rows = slice(first, first + DENSE_ROWS)
-            these = features[rows]
-            piece = self._piece.shaped(len(these), len(hidden))
-            np.matmul(these, d_hidden.T, out=piece)  # (D, N) @ (N, M)
-            self.fc1.weight.grad[rows] += piece
-            np.matmul(self.fc1.weight.value[rows], d_hidden, out=d_features[rows])  # (D, M) @ (M, N)
-            positive = self._positive.shaped(*these.shape)
-            np.greater(these, 0, out=positive)
-            d_features[rows] *= positive
+        filters, area = len(self.conv2.bias.value), slots.height * slots.width
+        d_outer: FloatArray = self._d_outer.shaped(filters, slots.count, len(d_logits))
+        slots.clear_edges(d_outer)
+        d_maps = slots.cells(d_outer)
+        step = max(1, DENSE_ROWS // area)
+        for first in range(0, filters, step):
+            rows = slice(first * area, (first + step) * area)
+            positive = features[rows] > 0
+            self.fc1.weight.grad[rows] += features[rows] @ d_hidden.T  # (D, N) @ (N, M)
+            d_features = self.fc1.weight.value[rows] @ d_hidden  # (D, M) @ (M, N)
+            here = d_maps[first : first + step]
+            np.multiply(d_features.reshape(here.shape), positive.reshape(here.shape), out=here)
+        return d_outer
 
-    def _through_convolutions(self, kept: Activations, d_x: FloatArray | None) -> None:
-        """From _d_features to the slopes of both convolutions and, if it is asked for, d_x (N, C, H, W)."""
-        slots, n = self.slots, kept.n
-        weight1, weight2 = with_bias(self.conv1), with_bias(self.conv2)
-        d_weight1, d_weight2 = np.zeros_like(weight1), np.zeros_like(weight2)
-        d_maps = self._d_features.shaped(*kept.features.shape).reshape(len(weight2), slots.height, slots.width, -1)
-        for lanes, seen, inner in kept:
-            d_inner = self._d_inner.shaped(*inner.shape)
-            d_inner.fill(0)
-            for row, rows in slots.strips(n):
-                strip = self._strip.shaped(len(weight2), rows, slots.stride, n)
-                strip[:, :, : slots.width] = d_maps[:, row : row + rows, :, lanes]
-                strip[:, :, slots.width] = 0
-                columns = slots.columns(inner, row, rows, self._columns)
-                d_out = strip.reshape(len(weight2), -1)[:, : columns.shape[1]]
-                d_weight2 += d_out @ columns.T
-                self._add_taps(weight2, d_out, d_inner, row, rows)
-            positive = self._positive.shaped(*inner.shape)
-            np.greater(inner, 0, out=positive)
-            d_inner *= positive  # the edges of inner are zero, so those of d_inner become so
-            for row, rows in slots.strips(n):
-                columns = slots.columns(seen, row, rows, self._columns)
-                d_weight1 += slots.run(d_inner, row, rows) @ columns.T
-            if d_x is not None:
-                d_seen = self._d_seen.shaped(*seen.shape)
-                d_seen.fill(0)
-                for row, rows in slots.strips(n):
-                    self._add_taps(weight1, slots.run(d_inner, row, rows), d_seen, row, rows)
-                some = d_x[lanes]
-                some[...] = slots.cells(d_seen).transpose(3, 0, 1, 2)[: len(some)]
-        add_with_bias(self.conv1, d_weight1)
-        add_with_bias(self.conv2, d_weight2)
+    def _through_convolutions(self, kept: Activations, d_outer: FloatArray, d_x: FloatArray | None) -> None:
+        """From d_outer (F2, slots, N) to the slopes of both convolutions and, if it is asked for, d_x (N, C, H, W)."""
+        slots, seen, inner = self.slots, kept.seen, kept.inner
+        turned1, turned2 = half_turn(self.conv1.weight.value), half_turn(self.conv2.weight.value)
+        d_turned2, d_weight1 = np.zeros_like(turned2), np.zeros_like(with_bias(self.conv1))
+        d_inner = self._d_inner.shaped(*inner.shape)
+        for strip in slots.strips(inner.shape[2]):
+            columns = slots.columns(d_outer, strip, self._columns)[:-1]
+            inner_run = inner[:, strip.slots].reshape(len(inner), -1)
+            d_inner_run = d_inner[:, strip.slots].reshape(len(inner), -1)
+            d_turned2 += inner_run @ columns.T
+            np.matmul(turned2, columns, out=d_inner_run)
+            d_inner_run *= inner_run > 0  # between two rows too it becomes 0
+            d_weight1 += d_inner_run @ slots.columns(seen, strip, self._columns).T
+        self.conv1.weight.grad += d_weight1[:, :-1].reshape(self.conv1.weight.grad.shape)
+        self.conv1.bias.grad += d_weight1[:, -1]
+        d_weight2 = half_turn(d_turned2.reshape(len(inner), -1, 3, 3))
+        self.conv2.weight.grad += d_weight2.reshape(self.conv2.weight.grad.shape)
+        self.conv2.bias.grad += d_outer.sum(axis=(1, 2))
+        if d_x is not None:
+            slots.clear_edges(d_inner)
+            d_seen = self._d_seen.shaped(*seen.shape)
+            for strip in slots.strips(seen.shape[2]):
+                columns = slots.columns(d_inner, strip, self._columns)[:-1]
+                np.matmul(turned1, columns, out=d_seen[:, strip.slots].reshape(len(seen), -1))
+            d_x[...] = slots.cells(d_seen).transpose(3, 0, 1, 2)
 
-    def _add_taps(self, weight: FloatArray, d_out: FloatArray, d_in: FloatArray, row: int, rows: int) -> None:
-        """col2im of a strip: d_out (F, m) -> nine runs added to d_in (C, slots, n); weight (F, C * 9 + 1)."""
-        d_columns = self._d_columns.shaped(weight.shape[1] - 1, d_out.shape[1])
-        np.matmul(weight[:, :-1].T, d_out, out=d_columns)
-        nine = d_columns.reshape(len(d_in), 3, 3, -1)
-        for down in range(3):
-            for right in range(3):
-                run = self.slots.run(d_in, row, rows, down, right)
-                run += nine[:, down, right]
+
+def together(count: int) -> Iterator[slice]:
+    """Cut ``count`` positions into slices of at most TOGETHER."""
+    return (slice(first, first + TOGETHER) for first in range(0, count, TOGETHER))
 
 
 def with_bias(conv: Conv2D) -> FloatArray:
@@ -275,7 +275,6 @@ def with_bias(conv: Conv2D) -> FloatArray:
     return np.concatenate([weight.reshape(len(weight), -1), conv.bias.value[:, None]], axis=1)
 
 
-def add_with_bias(conv: Conv2D, slopes: FloatArray) -> None:
-    """Add slopes (F, C * KH * KW + 1), laid out as by with_bias, to the convolution's gradients."""
-    conv.weight.grad += slopes[:, :-1].reshape(conv.weight.grad.shape)
-    conv.bias.grad += slopes[:, -1]
+def half_turn(weight: FloatArray) -> FloatArray:
+    """weight (F, C, 3, 3) -> (C, F * 9): the window turned by half a turn, from the filters to the planes."""
+    return weight[:, :, ::-1, ::-1].transpose(1, 0, 2, 3).reshape(weight.shape[1], -1)

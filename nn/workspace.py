@@ -22,3 +22,7 @@ class Workspace:
         if size > self._memory.size:
             self._memory = np.empty(size, self._memory.dtype)
         return self._memory[:size].reshape(shape)
+
+    def memory(self) -> int:
+        """Bytes held."""
+        return self._memory.nbytes

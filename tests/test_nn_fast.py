@@ -25,9 +25,9 @@ def gradients(net: PolicyNet) -> list[np.ndarray]:
     return grads
 
 
-def distance(a: np.ndarray, b: np.ndarray) -> float:
-    """The largest difference, relative to the largest number."""
-    return float(np.abs(a - b).max(initial=0) / max(float(np.abs(a).max(initial=0)), 1e-30))
+def distance(a: np.ndarray, b: np.ndarray, scale: float = 1e-30) -> float:
+    """The largest difference, relative to the largest number or to `scale`, whichever is larger."""
+    return float(np.abs(a - b).max(initial=0) / max(float(np.abs(a).max(initial=0)), scale))
 
 
 def compare(net: PolicyNet, x: np.ndarray, d_logits: np.ndarray, tolerance: float) -> None:
@@ -38,10 +38,11 @@ def compare(net: PolicyNet, x: np.ndarray, d_logits: np.ndarray, tolerance: floa
     assert distance(logits, net.forward(x)) < tolerance
     assert distance(logits, net.predict(x)) < tolerance
     assert distance(d_x, net.backward(d_logits)) < tolerance
+    largest = max(float(np.abs(grad).max()) for grad in grads)  # one bias alone may come out near 0 by cancellation
     for parameter, wanted, got in zip(net.parameters(), grads, gradients(net), strict=True):
-        assert distance(wanted, got) < tolerance, parameter.name
+        assert distance(wanted, got, largest) < tolerance, parameter.name
     net.add_gradients(d_logits)
-    assert all(distance(a, b) < tolerance for a, b in zip(grads, gradients(net), strict=True))
+    assert all(distance(a, b, largest) < tolerance for a, b in zip(grads, gradients(net), strict=True))
 
 
 @settings(max_examples=60, deadline=None)
@@ -136,19 +137,13 @@ def test_fifty_updates_give_the_same_curve() -> None:
 
 
 def test_memory_is_that_of_the_largest_batch_and_a_copy_takes_none() -> None:
-    def held(net: PolicyNet) -> int:
-        fast = net._fast
-        spaces = [v for v in vars(fast).values() if hasattr(v, "_memory")] + fast._kept
-        arrays = [m for space in spaces for m in (space._memory if isinstance(space._memory, list) else [space])]
-        return sum(workspace._memory.nbytes for workspace in arrays)
-
     rng = np.random.default_rng(8)
     net = net_of(rng, 6, 6, np.float32)
     x = rng.standard_normal((500, 2, 6, 6)).astype(np.float32)
     net.add_gradients(net.forward(x))
-    largest = held(net)
+    largest = net._fast.memory()
     for count in (1, 499, 77, 500):
         net.add_gradients(net.forward(x[:count]))
         net.predict(x[:count])
-    assert 0 < held(net) <= 1.5 * largest
-    assert held(net.copy()) == 0
+    assert 0 < net._fast.memory() <= 1.5 * largest
+    assert net.copy()._fast.memory() == 0

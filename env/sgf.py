@@ -127,7 +127,7 @@ class _Game:
             if each.name in ABOUT:
                 self.about.setdefault(each.name, each)
             elif each.name == "C":
-                comment = each.values[0].lstrip()
+                comment = each.values[0]
         for each in node:
             if each.name in SETUP:
                 self._set_up(each)
@@ -247,8 +247,8 @@ class _Game:
             raise self.foul
         if board.outcome is not None:
             ended = "was drawn" if board.outcome.winner == 0 else f"was won by {NAMES[board.outcome.winner]}"
-            message = f"a stone after the end: the game {ended} with move {len(board.moves)} (rule {board.rule.value})"
-            raise self._refuse(move, message)
+            message = f"a stone after the end: the game {ended} with move {len(board.moves)}"
+            raise self._refuse(move, f"{message}; is {board.rule.value} its rule?")
         if STONES[move.name] != board.to_move:
             turn = f"{NAMES[board.to_move]} is to play move {len(board.moves) + 1}"
             raise self._refuse(move, f"{turn}: black begins, and colours alternate")
@@ -292,5 +292,5 @@ class _Game:
             return said
         if said and said != board.outcome.winner:
             won = f"{NAMES[board.outcome.winner]} has won" if board.outcome.winner else "it is a draw"
-            raise self._refuse(self.about["RE"], f"on the board {won} (rule {board.rule.value})")
+            raise self._refuse(self.about["RE"], f"on the board {won}; is {board.rule.value} its rule?")
         return board.outcome.winner

@@ -121,6 +121,7 @@ def test_encodings(data: bytes, name: str) -> None:
         ("(;SZ[20];B[at];W[ta])", "a1 t20"),
         ("(;SZ[25];B[yy];W[aa])", "y1 a25"),
         ("(;SZ[3];B[bb];W[ac])", "b2 a1"),
+        ("(;SZ[20];B[tt];W[aa])", "t1 a20"),  # no pass on a board so large
         ("(;SZ[7:5];B[ga];W[ae])", "g5 a1"),  # columns:rows
         ("(;B[HH];W[h9])", "h8 h9"),  # capitals; names of crossings
         ("mail text ( and so on\n( ;B[hh]\n;\tW [ig]\n)\n\x1a", "h8 i9"),
@@ -212,7 +213,7 @@ def test_an_overline_wins_as_the_rule_says() -> None:
 
 def test_setup_stones_are_put_in_an_order_that_is_a_game() -> None:
     """Black's five is there; its last stone must be the last move, and here only one of nine will do."""
-    cross = "AB[ca][cb][cd][ce][cc][ac][bc][dc][ec]AW[ia][ib][id][ie][ig][ih][ij][ik]"
+    cross = "AB[cc][ca][cb][cd][ce][ac][bc][dc][ec]AW[ia][ib][id][ie][ig][ih][ij][ik]"
     game = one(f"(;{cross})")
     assert game.winner == BLACK
     assert game.opening == len(game.moves) == 17
@@ -247,6 +248,9 @@ def test_setup_stones_of_renju_wait_until_they_are_legal() -> None:
         ("(;B[hh]))", "1:9", "after the end of a game"),
         ("(;B[hh])\r\n\r\nThe end", "3:1", "after the end of a game"),
         ("(;B[hh](W[ig]))", "1:9", "expected a ;"),
+        ("(;B[hh]((;W[ig])))", "1:9", "expected a ;"),
+        ("(;B[hh];\rW[hh])", "2:1", "occupied"),  # old Macintoshes
+        ("(;B[];AB[hh])", "1:7", "in the middle of a game"),
         ("(;B[hh](;W[ig]);B[ii])", "1:16", "out of place after ')'"),
         ("(;B[hh]())", "1:9", "expected a ;"),
         ("(;5[hh])", "1:3", "out of place"),
@@ -293,6 +297,12 @@ def test_another_game_is_read_when_the_caller_names_its_rule() -> None:
 
 def test_a_name_cannot_steer_the_terminal() -> None:
     assert one("(;PB[a\x1b[2J\tb\nc])").black == "a\ufffd[2J b c"
+
+
+def test_names_and_comments() -> None:
+    assert one("(;PB[a\\\nb];PB[c]PW[d\r\ne])").black == "ab"  # an escaped line end is none; the first one counts
+    assert one("(;PB[a]PW[d\r\ne])").white == "d  e"
+    assert one("(;B[hh]C[opening move];W[ig]C[opening];B[ii]C[a fine opening];W[jj]C[opening])").opening == 2
 
 
 def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from env import Board, Rule
 from experiments.errors import EXIT_OK, UserError
 from nn.weights import replace_file
 from rl.agents import Agent, PolicyAgent, make_agent
-from rl.arena import ArenaResult, Tally, compare
+from rl.arena import ArenaResult, Tally, compare, middle
 
 DEFAULT_SIZE = 15
 
@@ -100,7 +100,7 @@ def board_size(args: argparse.Namespace, agents: tuple[Agent, Agent]) -> tuple[i
 
 def check_opening(board: Board, plies: int) -> None:
     """Raise `UserError` unless `plies` random stones fit the middle of the board and leave a game to play."""
-    room = (board.height - 2 * (board.height // 4)) * (board.width - 2 * (board.width // 4))
+    room = int(middle(board).sum())
     if not 0 <= plies < room:
         raise UserError(
             f"--opening-plies {plies}: on a {board.height}x{board.width} board name a number from 0 to {room - 1}"

@@ -16,7 +16,10 @@ from env import BLACK, WHITE, Board
 from env.record import GameRecord
 from rl.agents.base import Agent
 from rl.match import play_games
-from rl.sampling import RandomSource, draw_uniforms, inverse_cdf
+from rl.sampling import BoolArray, RandomSource, draw_uniforms, inverse_cdf
+
+
+MIDDLE = 9
 
 
 def wilson_interval(wins: int, games: int, z: float = 1.96) -> tuple[float, float]:
@@ -94,22 +97,30 @@ class ArenaResult:
         return {**self.total.as_dict(), "as_black": self.as_black.as_dict(), "as_white": self.as_white.as_dict()}
 
 
+def middle(board: Board) -> BoolArray:
+    """The cells that random openings use: the whole of a board up to 9x9, the central nine rows and columns of a larger.
+
+    Returns (A,) bool. Stones strewn over all of a large board would not meet, and the games would be as from nothing.
+    """
+    top, left = max(0, (board.height - MIDDLE) // 2), max(0, (board.width - MIDDLE) // 2)
+    cells = np.zeros((board.height, board.width), dtype=np.bool_)
+    cells[top : board.height - top, left : board.width - left] = True
+    return cells.ravel()
+
+
 def random_opening(new_board: Callable[[], Board], plies: int, rng: RandomSource) -> Board:
     """A board with `plies` random stones on it and nobody having won.
 
-    The stones fall on the middle of the board, a quarter of the height and width away from each edge (15x15: the
-    central 9x9; 6x6: 4x4), uniformly among its legal cells, one uniform draw each. An opening that ends the game is
-    thrown away.
+    The stones fall on the middle of the board, uniformly among its legal cells, one uniform draw each. An opening
+    that ends the game is thrown away.
     """
     while True:
         board = new_board()
-        middle = np.zeros((board.height, board.width), dtype=bool)
-        top, left = board.height // 4, board.width // 4
-        middle[top : board.height - top, left : board.width - left] = True
-        if plies > middle.sum():
+        allowed = middle(board)
+        if plies > allowed.sum():
             raise ValueError(f"{plies} opening plies do not fit the middle of a {board.height}x{board.width} board")
         for _ in range(plies):
-            choices = board.legal_mask() & middle.ravel()
+            choices = board.legal_mask() & allowed
             if board.outcome is not None or not choices.any():
                 break
             board.play(int(inverse_cdf(choices[None], draw_uniforms(rng, 1))[0]))

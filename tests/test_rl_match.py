@@ -94,7 +94,7 @@ def test_an_opening_never_ends_the_game():
     for _ in range(200):
         assert random_opening(lambda: Board(3, 3, win_length=3), 6, rng).outcome is None
     with pytest.raises(ValueError, match="middle"):
-        random_opening(small, 17, rng)
+        random_opening(small, 37, rng)
 
 
 def test_wilson_interval_by_hand_and_by_simulation():

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rl.agents.greedy import greedy_digits
+from rl.agents.greedy_bits import greedy_digits
 from rl.returns import FloatArray
 from rl.sampling import IntArray
 from rl.selfplay import Decisions

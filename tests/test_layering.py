@@ -16,8 +16,8 @@ ORDER = {
     "nn": "init layers conv losses network java_random weights workspace fast policy_net optim gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree setup sgf "
     "psq observation render svg lockstep gomoku_env vector_env aec",
-    "rl": "sampling agents.base agents.random agents.greedy agents.policy agents match selfplay league returns "
-    "baseline reinforce drill tactics arena",
+    "rl": "sampling agents.base agents.random agents.greedy_bits agents.greedy agents.policy agents match selfplay "
+    "league returns baseline reinforce drill tactics arena",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity evaluate "
     "plots boards game_files show learner train __main__",
 }

@@ -9,7 +9,9 @@ import pytest
 from env import BLACK, WHITE, Board
 from env.observation import positions_of
 from rl.agents import GreedyAgent
-from rl.agents.greedy import greedy_digits, greedy_scores
+from rl.agents.greedy import greedy_scores
+from rl.agents.greedy_bits import greedy_choice, greedy_digits
+from rl.sampling import inverse_cdf
 
 GOLDEN = json.loads((Path(__file__).parent / "data/parity/greedy.json").read_text())["positions"]
 
@@ -81,3 +83,42 @@ def test_it_never_chooses_an_occupied_cell_on_a_nearly_full_board():
     for first in (True, False):
         cells = GreedyAgent(first_of_ties=first).choose_positions(positions_of(boards), rng)
         assert all(board.legal_mask()[cell] for board, cell in zip(boards, cells, strict=True))
+
+
+def random_cells(rng, count, height, width):
+    cells = rng.choice([BLACK, WHITE], size=(count, height, width)) * (
+        rng.random((count, height, width)) < rng.random((count, 1, 1))
+    )
+    cells[(cells != 0).all(axis=(1, 2)), 0, 0] = 0  # a cell to play
+    return cells
+
+
+@pytest.mark.parametrize(
+    ("count", "height", "width", "win_length"), [(10_000, 15, 15, 5), (1, 15, 15, 5), (1100, 6, 6, 4), (65, 4, 9, 3)]
+)
+def test_the_choice_is_the_nth_of_the_best_legal_cells(count, height, width, win_length):
+    rng = np.random.default_rng(count + width)
+    cells = random_cells(rng, count, height, width)
+    own, other, empty = cells == BLACK, cells == WHITE, cells == 0
+    # From the digits, which the tests above hold against the definition: the best value, then the nth of its cells.
+    legal = empty.reshape(count, -1).copy()
+    first = legal.argmax(axis=1)
+    legal[np.arange(count), first] &= legal.sum(axis=1) == 1  # an empty cell that may not be played, if there are two
+    digits = np.maximum(greedy_digits(own, empty, win_length), greedy_digits(other, empty, win_length))
+    value = np.where(legal, digits.reshape(count, -1) + 1, 0)
+    best = value == value.max(axis=1, keepdims=True)
+    uniforms = rng.random(count)
+    uniforms[: count // 2] = np.nextafter(1.0, 0.0)  # times k it may round up to k
+    assert np.array_equal(greedy_choice(own, other, legal, win_length, uniforms), inverse_cdf(best, uniforms))
+    first = greedy_choice(own, other, legal, win_length, np.zeros(count))
+    assert np.array_equal(first, value.argmax(axis=1))
+
+
+def test_the_digits_of_many_boards_equal_the_definition():
+    rng = np.random.default_rng(8)
+    cells = random_cells(rng, 200, 15, 15).astype(np.int8)
+    for colour in (BLACK, WHITE):
+        digits = greedy_digits(cells == colour, cells == 0, 5)
+        for board, digit in zip(cells, digits, strict=True):
+            expected = greedy_scores(board, colour)
+            assert np.array_equal(np.where(board == 0, 10 ** digit.astype(np.int64), 0), expected)

@@ -6,17 +6,15 @@ the reference Java program, whose quirks are kept: see `line_digit`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from env import EMPTY
 from env.observation import Positions
 from rl.agents.base import BatchAgent
-from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms, inverse_cdf
+from rl.agents.greedy_bits import greedy_choice
+from rl.sampling import IntArray, RandomSource, draw_uniforms
 
-WIN = 5  # the digit of a line as long as it takes
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
@@ -84,46 +82,6 @@ def greedy_scores(cells: NDArray[np.int8], colour: int, win_length: int = 5) -> 
     return scores
 
 
-def greedy_digits(stones: BoolArray, empty: BoolArray, win_length: int) -> NDArray[np.uint8]:
-    """The digit of every cell of many boards at once: the fast twin of `greedy_scores`.
-
-    stones, empty (N, H, W) bool: the colour's stones and the empty cells. Returns (N, H, W) uint8 digits, meaningful
-    on empty cells. All cells of all boards walk together, one step at a time; the boards lie along the last
-    axis, so that a step in any direction is a slice of long contiguous rows.
-    """
-    count, height, width = stones.shape
-    reach = win_length
-    own = np.zeros((height + 2 * reach, width + 2 * reach, count), dtype=np.uint8)
-    free = np.zeros_like(own)  # a border of neither: the edge ends every walk
-    inside = (slice(reach, reach + height), slice(reach, reach + width))
-    own[inside] = stones.transpose(1, 2, 0)
-    free[inside] = empty.transpose(1, 2, 0)
-    table = np.array(
-        [
-            digit_of_run(code >> 2, bool(code & 2), bool(code & 1), win_length)
-            for code in range(4 * (2 * win_length + 2))
-        ],
-        dtype=np.uint8,
-    )
-    best = np.zeros((height, width, count), dtype=np.uint8)
-    for d_row, d_col in DIRECTIONS:
-        length = np.ones_like(best)
-        open_somewhere = np.zeros_like(best)
-        negative_open = np.zeros_like(best)
-        for sign in (-1, 1):
-            walking = np.ones_like(best)
-            for step in range(1, win_length + 1):
-                r, c = reach + sign * step * d_row, reach + sign * step * d_col
-                there = (slice(r, r + height), slice(c, c + width))
-                open_somewhere |= walking & free[there]
-                walking &= own[there]
-                length += walking
-            if sign == -1:
-                negative_open = open_somewhere & (length > 1)
-        np.maximum(best, table[4 * length + 2 * open_somewhere + negative_open], out=best)
-    return best.transpose(2, 0, 1)
-
-
 class GreedyAgent(BatchAgent):
     """Plays a cell with the largest score for either colour: max(own score, opponent's score).
 
@@ -139,14 +97,5 @@ class GreedyAgent(BatchAgent):
     def choose_positions(self, positions: Positions, rng: RandomSource) -> IntArray:
         """One legal cell a position. Returns (N,) int64."""
         own, other = positions.planes[:, 0] > 0, positions.planes[:, 1] > 0  # (N, H, W)
-        empty = ~(own | other)
-        mine = greedy_digits(own, empty, positions.win_length)
-        digits = np.maximum(mine, greedy_digits(other, empty, positions.win_length))
-        if self.sharp:
-            digits += mine == WIN
-        value: NDArray[Any] = np.where(positions.legal, digits.reshape(len(digits), -1) + 1, 0)  # (N, A)
-        if self.first_of_ties:
-            first: IntArray = value.argmax(axis=1)
-            return first
-        best = value == value.max(axis=1, keepdims=True)
-        return inverse_cdf(best, draw_uniforms(rng, len(best)))
+        uniforms = np.zeros(len(own)) if self.first_of_ties else draw_uniforms(rng, len(own))
+        return greedy_choice(own, other, positions.legal, positions.win_length, uniforms, self.sharp)

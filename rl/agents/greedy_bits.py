@@ -1,0 +1,161 @@
+"""Greedy's digits for many boards at once, one bit a board: the fast twin of `greedy_scores`.
+
+A plane is a row of slots, a slot is one cell of all boards, 64 of them to a word:
+
+    # # # #            a 2x3 board, walls between its rows. A step right is one slot, a step down four: to look k steps
+    # a b c            along a line, from every cell of every board, is to read the same plane k steps further on.
+    # d e f            A wall is neither a stone nor empty, so every walk ends there.
+    # # # #
+
+What the definition asks of one cell becomes a few ANDs and ORs of whole planes. With a, b = how many stones a stone on
+the cell would join on the negative and on the positive side of a line,
+
+    a >= k           there is a stone 1, 2, ... k steps back
+    a + b >= j       OR over i of (a >= i) & (b >= j - i)
+    open behind      OR over k of (a >= k) & empty k + 1 steps back
+
+and "the digit is at least 5, 4, 3, 2, 1" are five planes, to be ORed over lines (and colours).
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
+WORD = 64
+AT_ONCE = 1024  # boards looked at together
+
+
+def pack(boards: Bools) -> Words:
+    """boards (N, A), N a multiple of 64 -> planes (A, N / 64): bit i of word w belongs to board 64 w + i."""
+    eight = boards.view(np.uint8).reshape(len(boards) // 8, 8, -1)
+    packed = eight[:, 0].copy()
+    for bit in range(1, 8):
+        packed |= eight[:, bit] << np.uint8(bit)
+    planes: Words = np.ascontiguousarray(packed.T).view("<u8")
+    return planes
+
+
+def unpack(planes: Words) -> NDArray[np.uint8]:
+    """planes (A, N / 64) -> (A, N) zeros and ones."""
+    return np.unpackbits(planes.view(np.uint8), axis=1, bitorder="little")
+
+
+def at_least(stones: Words, empty: Words, height: int, width: int, win_length: int) -> Words:
+    """Where the digit is at least 1, 2, 3, 4, 5: (5, A, words), for stones and empty cells (A, words).
+
+    Only empty cells mean anything: an occupied one is scored as if a stone were put there too.
+    """
+    across, words = width + 1, stones.shape[1]
+    margin = win_length * (across + 1)  # a look this far beyond the board finds nothing
+    size = (height * across - 1) * words  # from the first cell to the last
+
+    def walled() -> Words:
+        return np.zeros((2 * margin + height * across) * words, dtype=np.uint64)
+
+    def seen(plane: Words, steps: int) -> Words:
+        """What all cells see so many slots further on."""
+        first = (margin + steps) * words
+        return plane[first : first + size]
+
+    def board(slots: Words) -> Words:
+        return slots.reshape(*slots.shape[:-1], height, across, words)[..., :width, :]
+
+    own, free = walled(), walled()
+    for plane, of in ((own, stones), (free, empty)):
+        board(plane[margin * words : (margin + height * across) * words])[...] = of.reshape(height, width, words)
+    runs = [own, *(walled() for _ in range(win_length - 2))]  # runs[k]: stones here and on the k slots before
+    levels = np.zeros((5, height * across * words), dtype=np.uint64)
+    one, two, three, four, five = levels[:, :size]
+    part, reach, behind_open, ahead_open = np.empty((4, size), dtype=np.uint64)
+    for step in (1, across, across + 1, across - 1):
+        for k in range(1, len(runs)):
+            np.bitwise_and(seen(own, 0), seen(runs[k - 1], -step), out=seen(runs[k], 0))
+        behind = [seen(run, -step) for run in runs]  # behind[k]: a >= k + 1
+        ahead = [seen(run, (k + 1) * step) for k, run in enumerate(runs)]  # ahead[k]: b >= k + 1
+        behind_open[...], ahead_open[...] = seen(free, -step), seen(free, step)
+        for k in range(len(runs)):
+            np.bitwise_or(behind_open, np.bitwise_and(behind[k], seen(free, -(k + 2) * step), part), behind_open)
+            np.bitwise_or(ahead_open, np.bitwise_and(ahead[k], seen(free, (k + 2) * step), part), ahead_open)
+        somewhere = np.bitwise_or(behind_open, ahead_open, ahead_open)
+        negative = np.bitwise_and(behind_open, behind[0], behind_open)
+        for joined, sure, likely, condition in (
+            (win_length - 1, five, five, somewhere),
+            (win_length - 2, three, four, somewhere),
+            (win_length - 3, two, three, negative),
+            (win_length - 4, one, two, negative),
+        ):
+            if joined < 1:
+                break
+            np.bitwise_or(behind[joined - 1], ahead[joined - 1], reach)  # reach: a + b >= joined
+            for k in range(1, joined):
+                np.bitwise_or(reach, np.bitwise_and(behind[k - 1], ahead[joined - k - 1], part), reach)
+            np.bitwise_or(sure, reach, sure)
+            if likely is not sure:
+                np.bitwise_or(likely, np.bitwise_and(reach, condition, part), likely)
+    for lower, higher in ((four, five), (three, four), (two, three), (one, two)):
+        np.bitwise_or(lower, higher, lower)
+    return np.ascontiguousarray(board(levels)).reshape(5, height * width, words)
+
+
+def greedy_digits(stones: Bools, empty: Bools, win_length: int) -> NDArray[np.uint8]:
+    """The digit of every cell of many boards: stones, empty (N, H, W) -> (N, H, W), meaningful on empty cells."""
+    count, height, width = stones.shape
+    digits = np.empty((height * width, count), dtype=np.uint8)
+    for first in range(0, count, AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        planes = [pack(whole_words(boards[some])) for boards in (stones, empty)]
+        levels = at_least(planes[0], planes[1], height, width, win_length)
+        total = reduce(np.add, [unpack(level) for level in levels])
+        digits[:, some] = total[:, : count - first]
+    return digits.reshape(height, width, count).transpose(2, 0, 1)
+
+
+def greedy_choice(
+    own: Bools, other: Bools, legal: Bools, win_length: int, uniforms: NDArray[np.float64], sharp: bool = False
+) -> NDArray[np.int64]:
+    """A legal cell with the largest digit for either colour on each board; among k equals the floor(uniform * k)-th.
+
+    own, other (N, H, W), legal (N, A); uniforms (N,) in [0, 1), all 0 for the first of equals. If `sharp`, a win of
+    one's own counts for more than any other cell. Returns (N,) cells.
+    """
+    count, height, width = own.shape
+    chosen = np.empty(count, dtype=np.int64)
+    for first in range(0, count, AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        mine, theirs, allowed = (pack(whole_words(boards[some])) for boards in (own, other, legal))
+        empty = ~(mine | theirs)
+        both = at_least(np.hstack([mine, theirs]), np.hstack([empty, empty]), height, width, win_length)
+        ours, others = np.split(both, 2, axis=2)
+        levels = [*(ours | others), ours[-1]] if sharp else [*(ours | others)]
+        candidates = np.zeros_like(allowed)
+        undecided = ~np.zeros_like(allowed[0])  # the boards on which no cell has reached any level yet
+        for level in (*levels[::-1], allowed):
+            fits = level & allowed
+            here = np.bitwise_or.reduce(fits, axis=0) & undecided
+            candidates |= fits & here
+            undecided &= ~here
+        chosen[some] = nth_set(unpack(candidates)[:, : count - first], uniforms[some])
+    return chosen
+
+
+def nth_set(candidates: NDArray[np.uint8], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
+    """candidates (A, N) zeros and ones, uniforms (N,) in [0, 1) -> (N,): the floor(u * k)-th of the k ones."""
+    until = candidates.astype(np.min_scalar_type(len(candidates)), copy=False)  # how many up to this cell
+    for cell in range(1, len(until)):
+        np.add(until[cell - 1], until[cell], out=until[cell])
+    total = until[-1].astype(np.float64)
+    passed = np.floor(np.minimum(uniforms * total, np.nextafter(total, 0.0))).astype(until.dtype)
+    chosen: NDArray[np.int64] = (until <= passed).sum(axis=0, dtype=until.dtype).astype(np.int64)
+    return chosen
+
+
+def whole_words(boards: Bools) -> Bools:
+    """boards (N, ...) -> (N', A), filled up with empty ones to a multiple of 64."""
+    flat = boards.reshape(len(boards), -1)
+    missing = -len(flat) % WORD
+    return np.concatenate([flat, np.zeros((missing, flat.shape[1]), dtype=np.bool_)]) if missing else flat

@@ -246,7 +246,7 @@ class FastPolicy:
             columns = slots.columns(d_outer, strip, self._columns)[:-1]
             inner_run = inner[:, strip.slots].reshape(len(inner), -1)
             d_inner_run = d_inner[:, strip.slots].reshape(len(inner), -1)
-            d_turned2 += inner_run @ columns.T
+            d_turned2 += (columns @ inner_run.T).T  # this way round BLAS needs a fifth less time
             np.matmul(turned2, columns, out=d_inner_run)
             d_inner_run *= inner_run > 0  # between two rows too it becomes 0
             d_weight1 += d_inner_run @ slots.columns(seen, strip, self._columns).T

@@ -85,7 +85,7 @@ def test_the_board_defaults_to_15x15(capsys: pytest.CaptureFixture[str]) -> None
         (["--games", "2", "--win-length", "0"], "0"),
         (["--games", "2", "--size", "6", "--width", "5"], "--size says height and width at once"),
         (["--games", "2", "--height", "6"], "--height and --width go together"),
-        (["--games", "2", "--size", "6", "--opening-plies", "16"], "--opening-plies 16: on a 6x6 board"),
+        (["--games", "2", "--size", "6", "--opening-plies", "36"], "--opening-plies 36: on a 6x6 board"),
         (["--games", "2", "--opening-plies", "-1"], "--opening-plies -1"),
         (["--games", "2", "--seed", "-1"], "--seed -1: a seed is 0 or larger"),
     ],

@@ -36,8 +36,8 @@ def parse_cell(text: str, height: int, width: int) -> int:
     """
     right = f"a1 to {cell_name(width - 1, height, width)}"
     letter, digits = text[:1].lower(), text[1:]
-    if not ("a" <= letter <= "z" and digits.isascii() and digits.isdigit()):
-        raise CoordinateError(f"{text!r} is no crossing: use a letter and a number, {right}")
+    if not ("a" <= letter <= "z" and digits.isascii() and digits.isdigit() and len(digits) <= 9):
+        raise CoordinateError(f"{text[:20]!r} is no crossing: use a letter and a number, {right}")
     row, col = height - int(digits), ord(letter) - ord("a")
     if not (0 <= row < height and 0 <= col < width):
         raise CoordinateError(f"{text!r} is off the {height}x{width} board: use {right}")

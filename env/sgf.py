@@ -14,7 +14,7 @@ from env.coords import CoordinateError, parse_cell
 from env.record import GameRecord, RecordError
 from env.record_text import decode, error_at
 from env.rules import BLACK, WHITE, IllegalMoveError, Rule, check_settings
-from env.setup import play_setup
+from env.setup_stones import play_setup
 from env.sgf_tree import Property, escaped, next_token, shown, simple_text, walk_main_line
 
 MOST_GAMES = 100_000

@@ -98,7 +98,7 @@ class Config:
     """Adam's learning rate in the first drill; it falls evenly to that of the games over the first drills."""
     drill_entropy_weight: float = 0.1
     """Weight of the entropy bonus in the first drill; it falls likewise."""
-    drill_opponent: str = "greedy:sharp"
+    drill_opponent: str = "greedy"
     """Who answers in drills."""
     puzzles: int = 40_000
     """How many positions of each kind, wins and threats, there are to drill."""

@@ -49,16 +49,20 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     step: whoever reads at any moment, or after a crash, finds the old bytes or the new. Raises OSError.
     """
     path = Path(path)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False) as file:
-        try:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            os.chmod(file.name, 0o644)
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False) as file:
+            try:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+                os.chmod(file.name, 0o644)
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None  # what the caller asked for, not the temporary name
+        raise
 
 
 def load_arrays(path: str | os.PathLike[str]) -> tuple[dict[str, AnyArray], dict[str, Any]]:

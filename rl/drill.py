@@ -4,7 +4,7 @@ Whole games teach a policy to take its wins, since every game won ends with an e
 is one cell in many, found by luck, and pays only if the rest goes well. A drill starts where it matters (exploring
 starts), tries several moves of the policy's own, lets an opponent answer each, and stops:
 
-    puzzle ---+--- a1  b1   result  0      advantage of a try = (its result - mean of the others' results) / its scale
+    puzzle ---+--- a1  b1   result  0      advantage of a try = its result - mean of the others' results
               +--- a2  b2   result -1
               +--- a3       result +1      the others' mean is the expected result of the same position: a baseline
               +--- ...                     that needs no estimate (leave-one-out; Kool et al. 2019)
@@ -94,7 +94,6 @@ def drill(
         cells = views.cells(actions, view[rows]).reshape(len(which), -1)  # (P, K)
         results = try_moves(games.take(which), cells, opponent, rng)
         advantages = leave_one_out(results)
-        advantages /= advantages.std() + 1e-3  # the same size of step when nearly all is known as when nothing is
 
         d_log_p = np.zeros_like(log_p)
         np.add.at(d_log_p, (rows, actions), -advantages.ravel().astype(log_p.dtype) / len(rows))

@@ -37,6 +37,11 @@ def test_what_is_no_crossing_is_refused_with_what_would_be_right(text):
     assert repr(text) in str(caught.value)
 
 
+def test_a_number_of_thousands_of_digits_is_a_refusal_like_any_other():
+    with pytest.raises(CoordinateError, match="a1 to o15"):
+        parse_cell("h" + "9" * 5000, 15, 15)
+
+
 @pytest.mark.parametrize("cell", [-1, 225])
 def test_a_cell_off_the_board_has_no_name(cell):
     with pytest.raises(CoordinateError, match=f"cell {cell} is off the 15x15 board: use 0 to 224"):

@@ -12,7 +12,7 @@ import pytest
 
 from nn import PolicyNet, WeightsError
 from nn.layers import Parameter
-from nn.weights import SEAL, fill_parameters, load_arrays, save_arrays
+from nn.weights import SEAL, fill_parameters, load_arrays, replace_file, save_arrays
 
 ARRAYS = {
     "a.weight": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -249,3 +249,10 @@ def test_a_net_with_nan_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match=r"fc1\.weight\[3, 2\] is nan"):
         net.save(tmp_path / "n.npz")
     assert (tmp_path / "n.npz").read_bytes() == before
+
+
+def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
+    path = tmp_path / "nowhere" / "file.txt"
+    with pytest.raises(OSError) as caught:
+        replace_file(path, b"x")
+    assert caught.value.filename == str(path)

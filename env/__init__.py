@@ -11,7 +11,7 @@ from env.lockstep import Lockstep
 from env.observation import Positions
 from env.record import GameRecord, RecordError
 from env.renju import Forbidden
-from env.rules import BLACK, EMPTY, WHITE, IllegalMoveError, Outcome, Rule
+from env.rules import BLACK, EMPTY, WHITE, IllegalMoveError, Outcome, Rule, SettingsError
 
 __all__ = [
     "BLACK",
@@ -28,4 +28,5 @@ __all__ = [
     "Positions",
     "RecordError",
     "Rule",
+    "SettingsError",
 ]

@@ -46,19 +46,23 @@ class IllegalMoveError(ValueError):
     """A move was refused and nothing has changed: off the board, an occupied cell, a game that is over."""
 
 
+class SettingsError(ValueError):
+    """A size, win length or rule that makes no game."""
+
+
 def check_settings(height: int, width: int, win_length: int, rule: Rule) -> None:
     """Refuse a game that cannot be played.
 
-    Raises ValueError, its message naming the setting, the value and what would be right.
+    Raises SettingsError, its message naming the setting, the value and what would be right.
     """
     for name, value in (("height", height), ("width", width)):
         if not 3 <= value <= 25:
-            raise ValueError(f"{name} {value}: a board has from 3 to 25 rows and columns")
+            raise SettingsError(f"{name} {value}: a board has from 3 to 25 rows and columns")
     if not 1 <= win_length <= max(height, width):
-        raise ValueError(
+        raise SettingsError(
             f"win_length {win_length}: no line of a {height}x{width} board is that long; use 1 to {max(height, width)}"
         )
     if not isinstance(rule, Rule):
-        raise ValueError(f"rule {rule!r}: use Rule.FREESTYLE, Rule.STANDARD or Rule.RENJU")
+        raise SettingsError(f"rule {rule!r}: use Rule.FREESTYLE, Rule.STANDARD or Rule.RENJU")
     if rule is Rule.RENJU and win_length != 5:
-        raise ValueError(f"win_length {win_length}: renju's forbidden points are about five in a row; use 5")
+        raise SettingsError(f"win_length {win_length}: renju's forbidden points are about five in a row; use 5")

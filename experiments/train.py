@@ -54,6 +54,9 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
     config = learner.config
     if not learner.league.snapshots:
         learner.league.remember(learner.net)
+    if not log.rows:
+        untrained = evaluate(learner.net, config, suite, config.evaluation_games, 0)
+        log.append({"update": 0, "games": 0, "positions": 0, "evaluation": untrained})
     progress = Progress(learner.games, config.games)
     while learner.games < config.games and not asked_to_stop:
         began, games_before = time.perf_counter(), learner.games

@@ -18,8 +18,12 @@ from rl.agents.base import Agent
 from rl.match import play_games
 from rl.sampling import BoolArray, RandomSource, draw_uniforms, inverse_cdf
 
-
 MIDDLE = 9
+TRIES = 1000  # openings thrown away before saying that there is none
+
+
+class ArenaError(ValueError):
+    """A match that cannot be played as asked: an odd number of games, or openings that end the game."""
 
 
 def wilson_interval(wins: int, games: int, z: float = 1.96) -> tuple[float, float]:
@@ -98,7 +102,7 @@ class ArenaResult:
 
 
 def middle(board: Board) -> BoolArray:
-    """The cells that random openings use: the whole of a board up to 9x9, the central nine rows and columns of a larger.
+    """The cells that random openings use: all of a board up to 9x9, the central nine rows and columns of a larger.
 
     Returns (A,) bool. Stones strewn over all of a large board would not meet, and the games would be as from nothing.
     """
@@ -112,13 +116,13 @@ def random_opening(new_board: Callable[[], Board], plies: int, rng: RandomSource
     """A board with `plies` random stones on it and nobody having won.
 
     The stones fall on the middle of the board, uniformly among its legal cells, one uniform draw each. An opening
-    that ends the game is thrown away.
+    that ends the game is thrown away. Raises ArenaError if they do not fit, or (nearly) always end the game.
     """
-    while True:
+    for _ in range(TRIES):
         board = new_board()
         allowed = middle(board)
         if plies > allowed.sum():
-            raise ValueError(f"{plies} opening plies do not fit the middle of a {board.height}x{board.width} board")
+            raise ArenaError(f"{plies} opening plies do not fit the middle of a {board.height}x{board.width} board")
         for _ in range(plies):
             choices = board.legal_mask() & allowed
             if board.outcome is not None or not choices.any():
@@ -126,6 +130,10 @@ def random_opening(new_board: Callable[[], Board], plies: int, rng: RandomSource
             board.play(int(inverse_cdf(choices[None], draw_uniforms(rng, 1))[0]))
         if board.outcome is None and len(board.moves) == plies:
             return board
+    raise ArenaError(
+        f"{plies} random stones ended the game in {TRIES} openings out of {TRIES} ({board.height}x{board.width}, "
+        f"{board.win_length} in a row); ask for fewer opening plies"
+    )
 
 
 def compare(
@@ -143,7 +151,7 @@ def compare(
     `finished(n)` is called as n more games end. The records hold each pair side by side, `agent` with black first.
     """
     if games < 2 or games % 2:
-        raise ValueError(f"{games} games cannot be paired; ask for an even number, at least 2")
+        raise ArenaError(f"{games} games cannot be paired; ask for an even number, at least 2")
     openings = [random_opening(new_board, opening_plies, rng) for _ in range(games // 2)]
     seats = [(agent, opponent), (opponent, agent)] * len(openings)
     boards = [board for board in openings for _ in range(2)]

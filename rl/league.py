@@ -17,6 +17,10 @@ from rl.selfplay import LEARNER
 SELF, POOL = "self", "pool"
 
 
+class LeagueError(ValueError):
+    """Opponents that cannot be trained against."""
+
+
 class League:
     """The opponents of a training run and how often each is met.
 
@@ -29,7 +33,7 @@ class League:
         self, shares: Mapping[str, float], *, capacity: int, at_once: int, temperature: float
     ) -> None:
         if not shares or min(shares.values()) < 0 or sum(shares.values()) <= 0:
-            raise ValueError(f"opponent shares {dict(shares)}: name at least one with a positive weight, none negative")
+            raise LeagueError(f"opponent shares {dict(shares)}: name one with a positive weight or more, none negative")
         self.names = list(shares)
         self.weights = np.array([shares[name] for name in self.names], dtype=np.float64)
         self.capacity, self.at_once, self.temperature = capacity, at_once, temperature
@@ -71,10 +75,10 @@ class League:
 
 
 def batch_agent(spec: str) -> BatchAgent:
-    """The agent of that name, which must choose for many boards at once. Raises AgentSpecError, ValueError."""
+    """The agent of that name, which must choose for many boards at once. Raises AgentSpecError, LeagueError."""
     agent = make_agent(spec)
     if not isinstance(agent, BatchAgent):
-        raise ValueError(f"{spec!r} cannot be a training opponent: it does not choose for many boards at once")
+        raise LeagueError(f"{spec!r} cannot be a training opponent: it does not choose for many boards at once")
     return agent
 
 

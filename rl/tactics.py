@@ -21,6 +21,11 @@ from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms
 
 GAMES_AT_ONCE = 1024
 MOST_PLIES = 24
+MOST_ROUNDS = 100
+
+
+class PuzzleError(ValueError):
+    """A game in which hardly any position is a puzzle."""
 
 
 def completing_cells(stones: BoolArray, win_length: int, exact: bool) -> BoolArray:
@@ -100,7 +105,14 @@ def make_puzzles(new_games: Callable[[int], Lockstep], size: int, rng: RandomSou
     greedy moves alone would leave few threats standing, random ones make few. No answer is kept, only the position.
     """
     found: tuple[list[tuple[IntArray, int]], list[tuple[IntArray, int]]] = ([], [])
+    rounds = 0
     while min(len(kind) for kind in found) < size:
+        rounds += 1
+        if rounds > MOST_ROUNDS:
+            raise PuzzleError(
+                f"{rounds - 1} times {GAMES_AT_ONCE} games gave {len(found[0])} positions with a win in one and "
+                f"{len(found[1])} with a threat to block; {size} of each were wanted: ask for fewer, or another game"
+            )
         games = new_games(GAMES_AT_ONCE)
         history = np.full((GAMES_AT_ONCE, MOST_PLIES), -1, dtype=np.int64)
         opening = 2 + (draw_uniforms(rng, GAMES_AT_ONCE) * 5).astype(np.int64)

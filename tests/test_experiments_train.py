@@ -32,7 +32,7 @@ def command(*words, games=640, settings=()):
 
 def without_times(run):
     rows = read_metrics(run / "metrics.jsonl")
-    for row in rows:
+    for row in rows[1:]:
         del row["seconds"], row["games_per_second"]
     return rows
 
@@ -67,12 +67,12 @@ def test_a_run_leaves_what_the_readme_promises(whole):
     assert {"config.json", "command.txt", "version.json", "metrics.jsonl", "checkpoints", "games", "curve.png",
             "policy.npz", "result.json"} <= names  # fmt: skip
     rows = read_metrics(whole / "metrics.jsonl")
-    assert [row["update"] for row in rows] == list(range(1, 11)) and rows[-1]["games"] == 640
-    assert [row["update"] for row in rows if "evaluation" in row] == [5, 10]
+    assert [row["update"] for row in rows] == list(range(11)) and rows[-1]["games"] == 640
+    assert [row["update"] for row in rows if "evaluation" in row] == [0, 5, 10]
     for key in ("positions", "loss", "entropy", "gradient_norm", "parameter_change", "illegal_mass", "game_length"):
-        assert all(np.isfinite(row[key]) for row in rows[1:])
-    assert all(row["parameter_change"] > 0 for row in rows[1:])
-    assert "loss" not in rows[0] and all(-1 <= row["drill"]["result"] <= 1 for row in rows)
+        assert all(np.isfinite(row[key]) for row in rows[2:])
+    assert all(row["parameter_change"] > 0 for row in rows[2:])
+    assert "loss" not in rows[1] and all(-1 <= row["drill"]["result"] <= 1 for row in rows[1:])
     result = json.loads((whole / "result.json").read_text())
     assert result["trained"]["greedy"]["games"] == result["untrained"]["random"]["games"] == 4
     assert len((whole / "games" / "greedy.txt").read_text().splitlines()) == 4
@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(whole, tmp
 def test_other_baselines_run(baseline, tmp_path):
     run = tmp_path / "run"
     assert main(command("--run-dir", str(run), games=128, settings=(f"baseline={baseline}", "trace=0.7"))) == 0
-    assert len(read_metrics(run / "metrics.jsonl")) == 2
+    assert len(read_metrics(run / "metrics.jsonl")) == 3
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -102,7 +102,7 @@ def test_a_signal_saves_and_resume_ends_with_the_bytes_of_an_uninterrupted_run(w
     out, err = process.communicate(timeout=60)
     assert process.returncode == code, err
     assert b"--resume" in out and b"Traceback" not in err
-    assert 3 <= len(read_metrics(run / "metrics.jsonl")) < 10
+    assert 3 <= len(read_metrics(run / "metrics.jsonl")) < 11
     assert main(["train", "--resume", str(run)]) == 0
     assert without_times(run) == without_times(whole)
     assert weights(run) == weights(whole)
@@ -156,6 +156,7 @@ def test_what_cannot_be_is_refused_in_one_line(whole, tmp_path, capsys):
     assert "nowhere" in refused("--resume", str(tmp_path / "nowhere"))
     assert "greedy" in refused("--set", "evaluate_against=['gredy']", "--run-dir", str(tmp_path / "a"))
     assert "greedy" in refused("--set", "opponents={gredy = 1}", "--run-dir", str(tmp_path / "b"))
+    assert "win_length 9" in refused("--set", "win_length=9", "--run-dir", str(tmp_path / "c"))
     assert before == {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()}
     assert not (tmp_path / "a").exists() and not (tmp_path / "b").exists()
 

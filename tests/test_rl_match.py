@@ -5,7 +5,7 @@ import pytest
 
 from env import BLACK, WHITE, Board, IllegalMoveError
 from rl.agents import Agent, AgentSpecError, GreedyAgent, RandomAgent, make_agent
-from rl.arena import Tally, compare, random_opening, wilson_interval
+from rl.arena import ArenaError, Tally, compare, random_opening, wilson_interval
 from rl.match import play_game, play_games
 
 
@@ -93,8 +93,10 @@ def test_an_opening_never_ends_the_game():
     rng = np.random.default_rng(5)
     for _ in range(200):
         assert random_opening(lambda: Board(3, 3, win_length=3), 6, rng).outcome is None
-    with pytest.raises(ValueError, match="middle"):
+    with pytest.raises(ArenaError, match="middle"):
         random_opening(small, 37, rng)
+    with pytest.raises(ArenaError, match="fewer"):
+        random_opening(lambda: Board(6, 6, win_length=1), 1, rng)
 
 
 def test_wilson_interval_by_hand_and_by_simulation():

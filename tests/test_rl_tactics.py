@@ -7,7 +7,7 @@ from env import Board, Rule
 from env.lockstep import Lockstep
 from env.observation import positions_of
 from rl.agents import Agent, GreedyAgent, RandomAgent
-from rl.tactics import completing_cells, make_puzzles, make_suite, winning_cells
+from rl.tactics import PuzzleError, completing_cells, make_puzzles, make_suite, winning_cells
 
 
 def by_trying(board, colour):
@@ -104,3 +104,9 @@ def test_the_suite_tells_a_seeing_agent_from_a_blind_one():
     blind = suite.score(RandomAgent(), rng)
     assert blind["win_in_one"] < 0.4 and blind["block_in_one"] < 0.3
     assert suite.score(GreedyAgent(), rng)["block_in_one"] == 1.0
+
+
+def test_a_game_with_too_few_puzzles_is_refused_by_name(monkeypatch):
+    monkeypatch.setattr("rl.tactics.MOST_ROUNDS", 1)
+    with pytest.raises(PuzzleError, match="threat to block"):
+        make_puzzles(six_by_six, 100_000, np.random.default_rng(0))

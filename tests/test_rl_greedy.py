@@ -37,7 +37,10 @@ def test_java_ties_equal_the_golden_choices():
     assert [list(divmod(cell, 15)) for cell in chosen] == [wanted for _, wanted in boards]
 
 
-@pytest.mark.parametrize(("height", "width", "win_length"), [(15, 15, 5), (6, 6, 4), (3, 7, 3), (9, 4, 5), (5, 5, 6)])
+@pytest.mark.parametrize(
+    ("height", "width", "win_length"),
+    [(15, 15, 5), (6, 6, 4), (3, 7, 3), (9, 4, 5), (5, 5, 6), (4, 5, 2), (3, 3, 1)],
+)
 def test_the_batched_twin_equals_the_definition(height, width, win_length):
     rng = np.random.default_rng(height * 100 + width)
     fill = rng.random((40, 1, 1))

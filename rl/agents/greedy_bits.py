@@ -51,6 +51,8 @@ def at_least(stones: Words, empty: Words, height: int, width: int, win_length: i
     Only empty cells mean anything: an occupied one is scored as if a stone were put there too.
     """
     across, words = width + 1, stones.shape[1]
+    if win_length == 1:
+        return ~np.zeros((5, height * width, words), dtype=np.uint64)  # every stone wins
     margin = win_length * (across + 1)  # a look this far beyond the board finds nothing
     size = (height * across - 1) * words  # from the first cell to the last
 

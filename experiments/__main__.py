@@ -72,6 +72,13 @@ COMMANDS = {
         "Play the game of the reference Java program, move by move, and print the same bytes.",
         "gomoku demo --layer-seeds 1 2 3 4",
     ),
+    "bench": Command(
+        "experiments.bench",
+        "time everything, against PyTorch if it is installed",
+        "Time forward passes, training steps, self-play, greedy and the cost of size on one thread, in turns with\n"
+        "PyTorch and with the readable layers, and say what fraction of this machine's best product is reached.",
+        "gomoku bench training --json bench.json",
+    ),
     "parity": Command(
         "experiments.parity",
         "compare with the Java program, bit for bit",

@@ -85,6 +85,10 @@ class PolicyNet(Sequential):
         """Do what backward does without d_x, which in training nobody asks for."""
         self._fast.add_gradients(d_out)
 
+    def memory(self) -> int:
+        """Return how many bytes of memory for intermediate results are held, enough for the largest batch so far."""
+        return self._fast.memory()
+
     def predict(self, x: FloatArray) -> FloatArray:
         """x (N, planes, H, W) -> logits (N, A), keeping nothing.
 

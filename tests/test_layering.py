@@ -19,7 +19,7 @@ ORDER = {
     "rl": "sampling agents.base agents.random agents.greedy_bits agents.greedy agents.policy agents match selfplay "
     "league returns baseline reinforce drill tactics arena",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity evaluate "
-    "plots boards game_files show learner train __main__",
+    "plots boards game_files show learner train race torch_twin contests bench __main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}

@@ -141,9 +141,9 @@ def test_memory_is_that_of_the_largest_batch_and_a_copy_takes_none() -> None:
     net = net_of(rng, 6, 6, np.float32)
     x = rng.standard_normal((500, 2, 6, 6)).astype(np.float32)
     net.add_gradients(net.forward(x))
-    largest = net._fast.memory()
+    largest = net.memory()
     for count in (1, 499, 77, 500):
         net.add_gradients(net.forward(x[:count]))
         net.predict(x[:count])
-    assert 0 < net._fast.memory() <= 1.5 * largest
-    assert net.copy()._fast.memory() == 0
+    assert 0 < net.memory() <= 1.5 * largest
+    assert net.copy().memory() == 0

@@ -1,0 +1,209 @@
+"""What `gomoku bench` lets race: the network's passes, training steps, self-play, greedy, and the cost of size.
+
+Each contest is timed in turns with PyTorch, if it is there, and with the readable twin; a contender that gives other
+results than ours is not timed at all.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from env import Rule
+from env.lockstep import Lockstep
+from env.observation import Positions
+from experiments.race import Race, Work, race
+from nn import PolicyNet, Sequential
+from nn.losses import weighted_cross_entropy
+from nn.optim import Adam
+from rl.agents import GreedyAgent
+from rl.agents.greedy import greedy_scores
+from rl.sampling import choose_cells
+
+if TYPE_CHECKING:
+    from experiments.torch_twin import TorchTwin
+
+OURS, TORCH, READABLE = "ours", "PyTorch", "readable"
+GAMES = 1024
+PLIES = 8  # of all games, in one round of the self-play race
+TORCH_BATCHES = (32, 64, 128, 256, 1024)
+SIZES, BATCHES = (9, 15, 19, 25), (1, 4, 16, 64, 256, 1024, 4096)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table: a race, what a unit costs in FLOP (0: no matter) and what else is to be told."""
+
+    part: str
+    race: Race
+    flop: float = 0.0
+    note: str = ""
+
+    def as_dict(self, roof: float) -> dict[str, Any]:
+        """Plain values for JSON; `roof` in FLOP a second."""
+        out = {"part": self.part, **self.race.as_dict(), "note": self.note}
+        for other in (TORCH, READABLE):
+            if other in self.race.seconds:
+                out[f"ours_over_{other.lower()}"] = self.race.ratio(OURS, other)
+        if self.flop:
+            out["fraction_of_roof"] = self.flop / self.race.median(OURS) / roof
+        return out
+
+
+class Contests:
+    """The parts of the benchmark; `rounds` is how often the contenders of a race take turns."""
+
+    def __init__(self, rounds: int, with_torch: bool) -> None:
+        self.rounds, self.with_torch = rounds, with_torch
+        self.rng = np.random.default_rng(1)
+
+    def layers(self) -> list[Line]:
+        """Forward passes on 15x15."""
+        net = PolicyNet(rng=self.rng)
+        lines = []
+        for batch in (256, 32, 1):
+            x = self.positions(batch, 15)
+            contenders: dict[str, Work] = {OURS: partial(net.predict, x)}
+            if self.with_torch:
+                contenders[TORCH] = partial(self.twin(net, x).predict, x)
+            contenders[READABLE] = partial(Sequential(net.layers).predict, x)
+            found = race(f"forward, batch {batch}", "position", batch, contenders, self.rounds)
+            lines.append(Line("layers", found, forward_flop(net)))
+        return lines
+
+    def training(self) -> list[Line]:
+        """Training steps: loss, backward and Adam."""
+        lines = []
+        for size, batch in ((15, 256), (6, 128)):
+            net = PolicyNet(size, size, rng=self.rng)
+            x = self.positions(batch, size)
+            actions = self.rng.integers(size * size, size=batch)
+            weights = self.rng.standard_normal(batch).astype(np.float32)
+            slow = net.copy()
+            readable = Sequential(slow.layers)
+            what = (x, actions, weights)
+            ours: Work = partial(training_step, net.forward, net.add_gradients, Adam(net.parameters()), *what)
+            contenders = {OURS: ours}
+            if self.with_torch:
+                contenders[TORCH] = partial(self.twin(net, x).step, *what)
+            contenders[READABLE] = partial(
+                training_step, readable.forward, readable.backward, Adam(slow.parameters()), *what
+            )
+            memory = peak_memory(ours)
+            found = race(f"training step {size}x{size}, batch {batch}", "step", 1, contenders, self.rounds)
+            lines.append(Line("training", found, 3 * batch * forward_flop(net), f"peak {memory / 1e6:.0f} MB"))
+        return lines
+
+    def selfplay(self) -> list[Line]:
+        """Games in lockstep on 15x15: encode, predict, sample, move, look for wins, begin anew."""
+        net = PolicyNet(rng=self.rng)
+        contenders: dict[str, Work] = {OURS: self.play_on(net.predict)}
+        note = ""
+        if self.with_torch:
+            x = self.positions(GAMES, 15)
+            twin = self.twin(net, x)
+            by: dict[str, Work] = {str(batch): partial(twin.predict_by, batch, x) for batch in TORCH_BATCHES}
+            batches = race("", "position", GAMES, by, 3)
+            best = int(min(by, key=batches.median))
+            contenders[TORCH] = self.play_on(partial(twin.predict_by, best))
+            note = f"PyTorch by {best}; "
+        nothing = np.zeros((GAMES, 225), dtype=np.float32)
+        contenders["no network"] = self.play_on(lambda x: nothing[: len(x)])
+        memory = peak_memory(self.play_on(net.predict))
+        found = race(f"self-play, {GAMES} games", "position", GAMES * PLIES, contenders, max(3, self.rounds // 3))
+        share = found.ratio("no network", OURS)
+        note += f"all but the network {share:.1%}; peak {memory / 1e6:.0f} MB"
+        return [Line("selfplay", found, forward_flop(net), note)]
+
+    def greedy(self) -> list[Line]:
+        """The heuristic over many boards at once."""
+        cells = self.rng.choice(np.array([0, 0, 0, 1, -1], dtype=np.int8), size=(GAMES, 15, 15))
+        agent, rng = GreedyAgent(), np.random.default_rng(2)
+
+        def ours() -> None:
+            planes = np.stack([cells == 1, cells == -1], axis=1)
+            legal = (cells == 0).reshape(GAMES, -1)
+            agent.choose_positions(Positions(planes, legal, 5, Rule.FREESTYLE), rng)
+
+        def definition() -> None:
+            for _ in range(GAMES // 512):
+                greedy_scores(cells[0], 1)
+                greedy_scores(cells[0], -1)
+
+        fast = race(f"greedy, {GAMES} int8 boards", "board", GAMES, {OURS: ours}, self.rounds)
+        slow = race("", "board", GAMES // 512, {READABLE: definition}, max(3, self.rounds // 3))
+        note = f"{1 / fast.median(OURS):,.0f} boards/s; the definition {1 / slow.median(READABLE):,.0f}"
+        return [Line("greedy", fast, note=note)]
+
+    def size(self) -> list[Line]:
+        """Forward passes over boards and batches."""
+        lines = []
+        for size in SIZES:
+            for batch in BATCHES:
+                net = PolicyNet(size, size, rng=self.rng)
+                x = self.positions(batch, size)
+                contenders: dict[str, Work] = {OURS: partial(net.predict, x)}
+                if self.with_torch:
+                    contenders[TORCH] = partial(self.twin(net, x).predict, x)
+                rounds = max(3, self.rounds // 4)
+                found = race(f"forward {size}x{size}, batch {batch}", "position", batch, contenders, rounds)
+                held = f"{1 / found.median(OURS):,.0f} positions/s, {net.memory() / 1e6:.1f} MB held"
+                lines.append(Line("size", found, forward_flop(net), held))
+        return lines
+
+    def positions(self, count: int, size: int) -> Any:
+        """Planes (N, 2, size, size) of random stones."""
+        stones = self.rng.random((count, 1, size, size))
+        return np.concatenate([stones < 0.2, stones > 0.8], axis=1).astype(np.float32)
+
+    def twin(self, net: PolicyNet, x: Any) -> TorchTwin:
+        """The network in PyTorch, once it has shown that it gives the same logits."""
+        from experiments.torch_twin import TorchTwin
+
+        twin = TorchTwin(net)
+        np.testing.assert_allclose(twin.predict(x[:64]), net.predict(x[:64]), rtol=0, atol=1e-4)
+        return twin
+
+    def play_on(self, predict: Callable[[Any], Any]) -> Work:
+        """PLIES plies of GAMES games, which go on from call to call; a finished game begins anew."""
+        games, rng = Lockstep(GAMES), np.random.default_rng(3)
+
+        def work() -> None:
+            for _ in range(PLIES):
+                positions = games.positions()
+                games.play(choose_cells(predict(positions.planes), positions.legal, 1.0, rng))
+                if games.over.any():
+                    games.reset(np.flatnonzero(games.over))
+
+        return work
+
+
+def training_step(
+    forward: Callable[[Any], Any], backward: Callable[[Any], Any], adam: Adam, x: Any, actions: Any, weights: Any
+) -> None:
+    """One Adam step down the weighted cross-entropy of the actions (N,), every cell being legal."""
+    adam.zero_grad()
+    logits = forward(x)
+    backward(weighted_cross_entropy(logits, actions, weights, np.ones_like(logits, dtype=np.bool_))[1])
+    adam.step()
+
+
+def forward_flop(net: PolicyNet) -> float:
+    """Multiplications and additions of one position's way through the network."""
+    first, second = net.filters
+    area = net.height * net.width
+    return 2.0 * area * (9 * net.planes * first + 9 * first * second + second * net.hidden + net.hidden)
+
+
+def peak_memory(work: Work) -> int:
+    """The most bytes that `work` holds at a time, counted from a fresh start."""
+    tracemalloc.start()
+    work()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak

@@ -73,7 +73,7 @@ class Config:
     """Discount per own move still to come."""
     trace: float = 1.0
     """Lambda of the returns: 1 is REINFORCE with a baseline, less is an actor-critic."""
-    baseline: str = "tactics"
+    baseline: str = "mean"
     """What results are compared with: none, mean (per opponent and colour), or tactics (by what threatens)."""
     symmetric: bool = True
     """Play and learn through a random symmetry of the board."""

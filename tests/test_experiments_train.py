@@ -86,7 +86,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(whole, tmp
     assert weights(tmp_path / "other") != weights(whole)
 
 
-@pytest.mark.parametrize("baseline", ["mean", "none"])
+@pytest.mark.parametrize("baseline", ["tactics", "none"])
 def test_other_baselines_run(baseline, tmp_path):
     run = tmp_path / "run"
     assert main(command("--run-dir", str(run), games=128, settings=(f"baseline={baseline}", "trace=0.7"))) == 0

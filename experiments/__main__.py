@@ -23,6 +23,10 @@ from experiments.errors import (
     did_you_mean,
 )
 
+# Before NumPy is loaded: the products here are small, and a second thread costs them more than it gives.
+for _threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_threads, "1")
+
 PACKAGES = ("nn", "env", "rl", "experiments")
 HOME = Path(__file__).resolve().parent.parent  # where the four packages of this program stand
 

@@ -57,6 +57,8 @@ class Report:
     """What one update did: how many games, and what came of them, of the drills, or of both."""
 
     games: int
+    learning_rate: float
+    entropy_weight: float
     stats: UpdateStats | None
     decisions: Decisions | None
     drilled: DrillStats | None
@@ -105,16 +107,17 @@ class Learner:
     def update(self) -> Report:
         """One turn: first drills alone; after those a batch of games, what they teach, and a few drills."""
         config = self.config
-        self.optimizer.learning_rate, entropy_weight = self.rates()
+        learning_rate, entropy_weight = self.rates()
+        self.optimizer.learning_rate = learning_rate
         self.updates += 1
         if self.games < config.drills:
             count = min(DRILLS_AT_ONCE, config.drills - self.games)
             self.games += count
-            return Report(count, None, None, self._drill(count, entropy_weight))
+            return Report(count, learning_rate, entropy_weight, None, None, self._drill(count, entropy_weight))
         decisions, kinds = self._play()
         stats = self._learn(decisions, kinds[decisions.games], entropy_weight)
         drilled = self._drill(config.drills_per_update, entropy_weight) if config.drills_per_update else None
-        return Report(len(kinds), stats, decisions, drilled)
+        return Report(len(kinds), learning_rate, entropy_weight, stats, decisions, drilled)
 
     def _play(self) -> tuple[Decisions, IntArray]:
         """One batch of whole games; returns the learner's decisions and the kind of opponent of each game, (E,)."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import signal
 import sys
 import time
@@ -21,21 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from env import Board, Rule
 from experiments.checkpoint import load_latest, save_checkpoint
-from experiments.config import Config, config_from, load_config, presets
+from experiments.config import config_from, load_config, presets
 from experiments.errors import EXIT_OK, UserError
-from experiments.learner import Learner, Report, initial_net
-from experiments.metrics import MetricsLog, Row, read_metrics
+from experiments.learner import Learner, Report
+from experiments.metrics import MetricsLog, Row
 from experiments.run_dir import RunDir, new_run_path
-from nn import PolicyNet
-from nn.weights import replace_file
-from rl.agents import PolicyAgent, make_agent
-from rl.arena import compare
+from experiments.verdict import evaluate, report, tactical_suite
+from rl.agents import make_agent
 from rl.selfplay import LEARNER
-from rl.tactics import TacticalSuite, make_suite
+from rl.tactics import TacticalSuite
 
-SUITE_SIZE, SUITE_SEED = 300, 20  # the same positions for every run on the same board
 LOG_SECONDS = 5.0
 
 
@@ -85,15 +80,14 @@ def metrics_row(learner: Learner, report: Report, seconds: float) -> Row:
 
     What was not measured is left out: a turn of drills alone tells nothing of games, and the other way round.
     """
-    learning_rate, entropy_weight = learner.rates()
     row: Row = {
         "update": learner.updates,
         "games": learner.games,
         "positions": learner.positions,
         "seconds": seconds,
         "games_per_second": report.games / seconds,
-        "learning_rate": learning_rate,
-        "entropy_weight": entropy_weight,
+        "learning_rate": report.learning_rate,
+        "entropy_weight": report.entropy_weight,
     }
     if report.drilled is not None:
         row["drill"] = dataclasses.asdict(report.drilled)
@@ -112,37 +106,6 @@ def metrics_row(learner: Learner, report: Report, seconds: float) -> Row:
 def share(flags: NDArray[np.bool_]) -> float:
     """The share of True, 0 if there are none to count."""
     return float(flags.mean()) if len(flags) else 0.0
-
-
-def evaluate(
-    net: PolicyNet, config: Config, suite: TacticalSuite, games: int, stream: int, run: RunDir | None = None
-) -> Row:
-    """The policy, argmax, against each agent of the configuration and on the tactical suite.
-
-    `stream` chooses the openings, so that an evaluation depends on nothing that came before it. With `run`, its games
-    are kept there.
-    """
-    agent, rng = PolicyAgent(net), np.random.default_rng([config.seed, 2, stream])
-    found: Row = {}
-    for name in config.evaluate_against:
-        result = compare(
-            agent,
-            make_agent(name),
-            games,
-            new_board=lambda: new_board(config),
-            opening_plies=config.evaluation_plies,
-            rng=rng,
-        )
-        found[name] = result.as_dict()
-        if run is not None:
-            text = "".join(f"{record.to_line()}\n" for record in result.records)
-            replace_file(run.games / f"{name.replace(':', '_').replace('/', '_')}.txt", text.encode())
-    return {**found, "tactics": suite.score(agent, rng)}
-
-
-def new_board(config: Config) -> Board:
-    """An empty board of the configured game."""
-    return Board(config.height, config.width, config.win_length, Rule(config.rule))
 
 
 class Progress:
@@ -199,37 +162,6 @@ def signals_noted() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def verdict(learner: Learner, run: RunDir, suite: TacticalSuite) -> Row:
-    """The trained policy and the untrained one, measured alike with many games; written to result.json."""
-    config = learner.config
-    result = {
-        "trained": evaluate(learner.net, config, suite, config.final_games, 0, run),
-        "untrained": evaluate(initial_net(config), config, suite, config.final_games, 0),
-    }
-    replace_file(run.path / "result.json", (json.dumps(result, indent=2) + "\n").encode())
-    return result
-
-
-def verdict_table(result: Row) -> str:
-    """The verdict as text: a line an opponent and a line a tactical skill, trained beside untrained."""
-    trained, untrained = result["trained"], result["untrained"]
-    lines = [f"{'':<24}{'trained':>28}{'untrained':>28}"]
-    for name in trained:
-        if name == "tactics":
-            continue
-        cells = (
-            f"{of['win_rate']:>12.1%} ({of['low']:.1%}..{of['high']:.1%})" for of in (trained[name], untrained[name])
-        )
-        lines.append(f"{'wins against ' + name:<24}" + "".join(f"{cell:>28}" for cell in cells))
-        for colour in ("as_black", "as_white"):
-            both = (trained[name][colour]["win_rate"], untrained[name][colour]["win_rate"])
-            lines.append(f"{'  ' + colour.replace('_', ' '):<24}" + "".join(f"{rate:>28.1%}" for rate in both))
-    for key, text in (("win_in_one", "wins in one taken"), ("block_in_one", "single threats blocked")):
-        both = (trained["tactics"][key], untrained["tactics"][key])
-        lines.append(f"{text:<24}" + "".join(f"{rate:>28.1%}" for rate in both))
-    return "\n".join(lines)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--preset", metavar="NAME", help=f"a configuration that comes along: {', '.join(presets())}")
@@ -245,14 +177,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train, then measure, draw and say what came out. Returns 0, or 130 / 143 if stopped by a signal."""
     with signals_noted() as asked_to_stop, open_run(args) as (run_dir, learner):
-        config = learner.config
-        suite = make_suite(learner.new_games, SUITE_SIZE, np.random.default_rng(SUITE_SEED))
+        suite = tactical_suite(learner)
         rows = 0
         checkpoint = load_latest(run_dir)
         if checkpoint is not None:
             learner.restore(checkpoint.update, checkpoint.arrays, checkpoint.meta, str(run_dir.path))
             rows = checkpoint.meta["rows"]
-        print(f"run directory: {run_dir.path}   seed {config.seed}", flush=True)
+        print(f"run directory: {run_dir.path}   seed {learner.config.seed}", flush=True)
         with MetricsLog(run_dir.metrics, rows) as log:
             try:
                 train(learner, run_dir, log, suite, asked_to_stop)
@@ -261,29 +192,6 @@ def run(args: argparse.Namespace) -> int:
                 return stopped.code
         report(learner, run_dir, suite)
     return EXIT_OK
-
-
-def report(learner: Learner, run: RunDir, suite: TacticalSuite) -> None:
-    """Save the policy, measure it, draw the curve, and print where everything is."""
-    from matplotlib.figure import Figure
-
-    from experiments.plots import learning_curve, save_figure
-
-    config = learner.config
-    learner.net.save(run.path / "policy.npz")
-    against = ", ".join(config.evaluate_against)
-    print(f"measuring: {config.final_games:,} games against each of {against} ...", flush=True)
-    result = verdict(learner, run, suite)
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    learning_curve(figure.subplots(), read_metrics(run.metrics))
-    save_figure(figure, run.curve)
-    print(
-        f"\n{config.height}x{config.width}, {config.win_length} in a row, {config.rule}: the network alone, argmax, "
-        f"colour-swapped pairs from {config.evaluation_plies} random stones, 95 % intervals\n\n"
-        f"{verdict_table(result)}\n\n"
-        f"learning curve   {run.curve}\npolicy           {run.path / 'policy.npz'}\n"
-        f"metrics          {run.metrics}\ngames            {run.games}/"
-    )
 
 
 @contextmanager

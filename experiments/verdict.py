@@ -1,0 +1,113 @@
+"""How good a policy is, and the report that ends a run: against each agent, and on positions with a right answer.
+
+The network plays alone, its largest preference, no search, in colour-swapped pairs from random openings.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from env import Board, Rule
+from experiments.config import Config
+from experiments.learner import Learner, initial_net
+from experiments.metrics import Row, read_metrics
+from experiments.run_dir import RunDir
+from nn import PolicyNet
+from nn.weights import replace_file
+from rl.agents import PolicyAgent, make_agent
+from rl.arena import compare
+from rl.tactics import TacticalSuite, make_suite
+
+SUITE_SIZE, SUITE_SEED = 300, 20  # the same positions for every run on the same board
+
+
+def tactical_suite(learner: Learner) -> TacticalSuite:
+    """The positions every policy for this board is asked about."""
+    return make_suite(learner.new_games, SUITE_SIZE, np.random.default_rng(SUITE_SEED))
+
+
+def evaluate(
+    net: PolicyNet, config: Config, suite: TacticalSuite, games: int, stream: int, run: RunDir | None = None
+) -> Row:
+    """The policy, argmax, against each agent of the configuration and on the tactical suite.
+
+    `stream` chooses the openings, so that an evaluation depends on nothing that came before it. With `run`, its games
+    are kept there.
+    """
+    agent, rng = PolicyAgent(net), np.random.default_rng([config.seed, 2, stream])
+    found: Row = {}
+    for name in config.evaluate_against:
+        result = compare(
+            agent,
+            make_agent(name),
+            games,
+            new_board=lambda: new_board(config),
+            opening_plies=config.evaluation_plies,
+            rng=rng,
+        )
+        found[name] = result.as_dict()
+        if run is not None:
+            text = "".join(f"{record.to_line()}\n" for record in result.records)
+            replace_file(run.games / f"{name.replace(':', '_').replace('/', '_')}.txt", text.encode())
+    return {**found, "tactics": suite.score(agent, rng)}
+
+
+def new_board(config: Config) -> Board:
+    """An empty board of the configured game."""
+    return Board(config.height, config.width, config.win_length, Rule(config.rule))
+
+
+def verdict(learner: Learner, run: RunDir, suite: TacticalSuite) -> Row:
+    """The trained policy and the untrained one, measured alike with many games; written to result.json."""
+    config = learner.config
+    result = {
+        "trained": evaluate(learner.net, config, suite, config.final_games, 0, run),
+        "untrained": evaluate(initial_net(config), config, suite, config.final_games, 0),
+    }
+    replace_file(run.path / "result.json", (json.dumps(result, indent=2) + "\n").encode())
+    return result
+
+
+def verdict_table(result: Row) -> str:
+    """The verdict as text: a line an opponent and a line a tactical skill, trained beside untrained."""
+    trained, untrained = result["trained"], result["untrained"]
+    lines = [f"{'':<24}{'trained':>28}{'untrained':>28}"]
+    for name in trained:
+        if name == "tactics":
+            continue
+        cells = (
+            f"{of['win_rate']:>12.1%} ({of['low']:.1%}..{of['high']:.1%})" for of in (trained[name], untrained[name])
+        )
+        lines.append(f"{'wins against ' + name:<24}" + "".join(f"{cell:>28}" for cell in cells))
+        for colour in ("as_black", "as_white"):
+            both = (trained[name][colour]["win_rate"], untrained[name][colour]["win_rate"])
+            lines.append(f"{'  ' + colour.replace('_', ' '):<24}" + "".join(f"{rate:>28.1%}" for rate in both))
+    for key, text in (("win_in_one", "wins in one taken"), ("block_in_one", "single threats blocked")):
+        both = (trained["tactics"][key], untrained["tactics"][key])
+        lines.append(f"{text:<24}" + "".join(f"{rate:>28.1%}" for rate in both))
+    return "\n".join(lines)
+
+
+def report(learner: Learner, run: RunDir, suite: TacticalSuite) -> None:
+    """Save the policy, measure it, draw the curve, and print where everything is."""
+    from matplotlib.figure import Figure
+
+    from experiments.plots import learning_curve, save_figure
+
+    config = learner.config
+    learner.net.save(run.path / "policy.npz")
+    against = ", ".join(config.evaluate_against)
+    print(f"measuring: {config.final_games:,} games against each of {against} ...", flush=True)
+    result = verdict(learner, run, suite)
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    learning_curve(figure.subplots(), read_metrics(run.metrics))
+    save_figure(figure, run.curve)
+    print(
+        f"\n{config.height}x{config.width}, {config.win_length} in a row, {config.rule}: the network alone, argmax, "
+        f"colour-swapped pairs from {config.evaluation_plies} random stones, 95 % intervals\n\n"
+        f"{verdict_table(result)}\n\n"
+        f"learning curve   {run.curve}\npolicy           {run.path / 'policy.npz'}\n"
+        f"metrics          {run.metrics}\ngames            {run.games}/"
+    )

@@ -334,6 +334,24 @@ def test_nan_and_float32_are_refused() -> None:
         check_loss("loss", lambda logits: (0.0, logits), np.zeros(3, np.float32))
 
 
+def test_errors_are_relative_and_a_millionth_is_too_much() -> None:
+    slopes = np.array([2e-9, -3e-9, 1e-13])
+    for scale in (1.0, 1e15):
+        assert compare_gradients("d", scale * slopes, scale * slopes * (1 + 5e-8), 1e-7) == pytest.approx(
+            5e-8, rel=1e-3
+        )
+        with pytest.raises(GradientError, match=r"d\[1\]"):
+            compare_gradients("d", scale * slopes, scale * slopes * np.array([1, 1 + 1e-6, 1]), 1e-7)
+    with pytest.raises(GradientError, match="allowed 1e-07"):
+        check_loss("square", lambda x: (float((x**2).sum()), 2 * x * (1 + 1e-6)), np.array([1.0, 2.0]))
+
+
+def test_relu_is_flat_at_zero() -> None:
+    relu = ReLU()
+    assert relu.forward(np.array([[0.0, -0.0, 1.0]])).tolist() == [[0, 0, 1]]
+    assert relu.backward(np.ones((1, 3))).tolist() == [[0, 0, 1]]
+
+
 def test_rows_of_d_logits_sum_to_zero_and_illegal_moves_get_none() -> None:
     rng = np.random.default_rng(11)
     for mask in masks(rng):

@@ -2,6 +2,7 @@
 
 Nothing here reads argv, opens a plot or seeds a generator; `experiments/` does, and hands in what is needed.
 
-Reading order: sampling · agents (base, random, greedy, policy) · match · selfplay · returns · baseline · reinforce
-· tactics · arena. A "game" is one of E played in lockstep, a "ply" one stone, T the number of recorded decisions.
+Reading order: sampling · agents (base, random, greedy, policy) · match · selfplay · league · returns · baseline ·
+reinforce · drill · tactics · arena. A "game" is one of E played in lockstep, a "ply" one stone, T the number of
+recorded decisions, P puzzles with K tries each.
 """

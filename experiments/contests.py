@@ -19,16 +19,19 @@ from env.lockstep import Lockstep
 from env.observation import Positions
 from experiments.race import Race, Work, race
 from nn import PolicyNet, Sequential
+from nn.incremental import Incremental
 from nn.losses import weighted_cross_entropy
 from nn.optim import Adam
 from rl.agents import GreedyAgent
 from rl.agents.greedy import greedy_scores
 from rl.sampling import choose_cells
+from rl.watch import Watch
 
 if TYPE_CHECKING:
     from experiments.torch_twin import TorchTwin
 
 OURS, TORCH, READABLE = "ours", "PyTorch", "readable"
+NO_NETWORK = "no network"
 GAMES = 1024
 PLIES = 8  # of all games, in one round of the self-play race
 TORCH_BATCHES = (32, 64, 128, 256, 1024)
@@ -74,7 +77,12 @@ class Contests:
             contenders[READABLE] = partial(Sequential(net.layers).predict, x)
             found = race(f"forward, batch {batch}", "position", batch, contenders, self.rounds)
             lines.append(Line("layers", found, forward_flop(net)))
-        return lines
+        x = self.positions(1, 15)
+        contenders = {OURS: self.one_more_stone(net)}
+        if self.with_torch:
+            contenders[TORCH] = partial(self.twin(net, x).predict, x)
+        contenders[READABLE] = partial(Sequential(net.layers).predict, x)
+        return [*lines, Line("layers", race("one more stone", "position", 1, contenders, self.rounds))]
 
     def training(self) -> list[Line]:
         """Training steps: loss, backward and Adam."""
@@ -100,25 +108,29 @@ class Contests:
         return lines
 
     def selfplay(self) -> list[Line]:
-        """Games in lockstep on 15x15: encode, predict, sample, move, look for wins, begin anew."""
+        """Games in lockstep on 15x15: predict, sample, move, look for wins, begin anew; whole passes and watched."""
         net = PolicyNet(rng=self.rng)
-        contenders: dict[str, Work] = {OURS: self.play_on(net.predict)}
-        note = ""
+        whole, watched = self.play_on(net.predict), self.play_watched(net)
+        memories = [
+            peak_memory(lambda: self.play_on(net.copy().predict)()),
+            peak_memory(lambda: self.play_watched(net)()),
+        ]
+        nothing = np.zeros((GAMES, 225), dtype=np.float32)
+        contenders: dict[str, Work] = {OURS: whole, "watched": watched, NO_NETWORK: self.play_on(lambda x: nothing)}
+        notes = [f"peak {memory / 1e6:.0f} MB" for memory in memories]
         if self.with_torch:
             x = self.positions(GAMES, 15)
             twin = self.twin(net, x)
             by: dict[str, Work] = {str(batch): partial(twin.predict_by, batch, x) for batch in TORCH_BATCHES}
-            batches = race("", "position", GAMES, by, 3)
-            best = int(min(by, key=batches.median))
+            best = int(min(by, key=race("", "position", GAMES, by, 3).median))
             contenders[TORCH] = self.play_on(partial(twin.predict_by, best))
-            note = f"PyTorch by {best}; "
-        nothing = np.zeros((GAMES, 225), dtype=np.float32)
-        contenders["no network"] = self.play_on(lambda x: nothing[: len(x)])
-        memory = peak_memory(self.play_on(net.predict))
-        found = race(f"self-play, {GAMES} games", "position", GAMES * PLIES, contenders, max(3, self.rounds // 3))
-        share = found.ratio("no network", OURS)
-        note += f"all but the network {share:.1%}; peak {memory / 1e6:.0f} MB"
-        return [Line("selfplay", found, forward_flop(net), note)]
+            notes[0] += f", PyTorch {best} at a time"
+        rounds = max(3, self.rounds // 3)
+        found = race(f"self-play, {GAMES} games", "position", GAMES * PLIES, contenders, rounds)
+        notes[0] += f", all but the network {found.ratio(NO_NETWORK, OURS):.1%}"
+        others = {name: times for name, times in found.seconds.items() if name == TORCH}
+        incremental = Race("the same, watched", found.unit, {OURS: found.seconds["watched"], **others})
+        return [Line("selfplay", found, forward_flop(net), notes[0]), Line("selfplay", incremental, note=notes[1])]
 
     def greedy(self) -> list[Line]:
         """The heuristic over many boards at once."""
@@ -179,6 +191,37 @@ class Contests:
                 games.play(choose_cells(predict(positions.planes), positions.legal, 1.0, rng))
                 if games.over.any():
                     games.reset(np.flatnonzero(games.over))
+
+        return work
+
+    def play_watched(self, net: PolicyNet) -> Work:
+        """The same with the logits kept up to date stone by stone."""
+        games, rng = Lockstep(GAMES), np.random.default_rng(3)
+        watch, everyone = Watch(net, games), np.arange(GAMES)
+
+        def work() -> None:
+            for _ in range(PLIES):
+                cells, colours = choose_cells(watch.logits(everyone), games.legal, 1.0, rng), games.to_move.copy()
+                games.play(cells)
+                watch.moved(cells, colours, everyone)
+                if games.over.any():
+                    over = np.flatnonzero(games.over)
+                    games.reset(over)
+                    watch.reset(over)
+
+        return work
+
+    def one_more_stone(self, net: PolicyNet) -> Work:
+        """A stone put somewhere or taken away again, and the logits after it."""
+        kept, one = Incremental(net, 1), np.arange(1)
+        cells = np.repeat(self.rng.permutation(225), 2).tolist()
+        turn = 0
+
+        def work() -> None:
+            nonlocal turn
+            kept.put_one(0, 0, cells[turn % len(cells)], 1 - 2 * (turn % 2))
+            kept.logits(one)
+            turn += 1
 
         return work
 

@@ -4,6 +4,7 @@ A command's module is imported only when that command is asked for, so that `gom
 """
 
 import argparse
+import io
 import os
 import re
 import sys
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from experiments.errors import (
     EXIT_BROKEN_PIPE,
@@ -38,6 +39,14 @@ class Command(NamedTuple):
     summary: str
     description: str
     example: str
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that tells a mistake as everything here does: in one line, as a `UserError`."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UserError."""
+        raise UserError(f"{message}; see {self.prog} --help")
 
 
 COMMANDS = {
@@ -96,6 +105,7 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; see `experiments.errors` for what the codes say."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _prepare_output()
     try:
         try:
             return _run(words)
@@ -108,6 +118,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_BROKEN_PIPE
     except UserError as error:
         return _say(error, EXIT_USAGE)
+    except MemoryError as error:
+        return _say(f"not enough memory: {error}".removesuffix(": "), EXIT_FAILED)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _say(f"{where}{error.strerror or error}", EXIT_FAILED)
@@ -143,7 +155,7 @@ def _run(words: list[str]) -> int:
     name = words[0] if words else None
     if name is not None and not name.startswith("-") and name not in COMMANDS:
         raise UserError(f"there is no command {name!r}; {did_you_mean(name, COMMANDS)}")
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="gomoku",
         description="A Gomoku laboratory: a neural network by hand in NumPy, trained by REINFORCE self-play.",
         epilog="`gomoku COMMAND --help` says more about each.",
@@ -172,11 +184,20 @@ def _run(words: list[str]) -> int:
         return EXIT_OK
     args, unknown = parser.parse_known_args(words)
     if unknown:
-        options = re.findall(r"--[a-z][a-z-]*", chosen.format_help())
+        options = set(re.findall(r"--[a-z][a-z-]*", chosen.format_usage()))
         option = unknown[0].partition("=")[0]
         raise UserError(f"gomoku {name} takes no {option!r}; {did_you_mean(option, options)}")
     code: int = module.run(args)
     return code
+
+
+def _prepare_output() -> None:
+    """See to it that printing never fails for a closed stream, nor for a letter that its encoding does not have."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for as long as the process lives
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _say(message: object, code: int) -> int:

@@ -54,10 +54,13 @@ def load_latest(run: RunDir) -> Checkpoint | None:
     reasons: list[str] = []
     for path in reversed(checkpoint_paths(run)):
         try:
-            return load_checkpoint(path)
+            checkpoint = load_checkpoint(path)
         except (WeightsError, CheckpointError) as error:
             reasons.append(str(error))
-            print(f"gomoku: note: {error}; trying the checkpoint before it", file=sys.stderr)
+            continue
+        for reason in reasons:
+            print(f"gomoku: note: {reason}; trying the checkpoint before it", file=sys.stderr)
+        return checkpoint
     if reasons:
         raise CheckpointError(f"{run.path}: none of the {len(reasons)} checkpoints can be read: {reasons[0]}")
     return None

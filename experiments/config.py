@@ -8,6 +8,7 @@ An unknown key or a value of the wrong type is an error that names what was mean
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 import typing
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from env import Rule
+from env.rules import check_settings
 from experiments.errors import UserError, did_you_mean
 
 
@@ -120,6 +122,8 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse values that no run could use. Raises ConfigError naming the key."""
+        plain = self.name.isprintable() and "/" not in self.name and 1 <= len(self.name) <= 100
+        _check(plain, "name", repr(self.name), "1 to 100 printable letters, none of them a /")
         _check(self.rule in {rule.value for rule in Rule}, "rule", self.rule, "freestyle, standard or renju")
         _check(self.dtype in ("float32", "float64"), "dtype", self.dtype, "float32 or float64")
         _check(self.baseline in ("none", "mean", "tactics"), "baseline", self.baseline, "none, mean or tactics")
@@ -127,10 +131,11 @@ class Config:
                     "puzzles", "drill_batch", "evaluate_every", "checkpoint_every"):  # fmt: skip
             _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")
         for key in ("learning_rate", "final_learning_rate", "drill_learning_rate", "max_gradient_norm", "temperature"):
-            _check(getattr(self, key) > 0, key, getattr(self, key), "a positive number")
+            _check(0 < getattr(self, key) < math.inf, key, getattr(self, key), "a positive number")
+        _check(1e-3 <= self.temperature <= 1e3, "temperature", self.temperature, "from 0.001 to 1000")
         for key in ("entropy_weight", "final_entropy_weight", "drill_entropy_weight", "drills_per_update",
                     "opening_plies", "evaluation_plies", "seed"):  # fmt: skip
-            _check(getattr(self, key) >= 0, key, getattr(self, key), "0 or more")
+            _check(0 <= getattr(self, key) < math.inf, key, getattr(self, key), "0 or more")
         _check(self.drill_tries >= 2, "drill_tries", self.drill_tries, "2 or more")
         _check(0 <= self.drills <= self.games, "drills", self.drills, f"0 to games = {self.games}")
         for key in ("discount", "trace"):
@@ -140,7 +145,15 @@ class Config:
             _check(games >= 2 and games % 2 == 0, key, games, "an even number: games come in colour-swapped pairs")
         _check(min(self.filters) >= 1, "filters", self.filters, "two numbers, 1 or more")
         shares = list(self.opponents.values())
-        _check(sum(shares) > 0 and min(shares) >= 0, "opponents", self.opponents, "shares, none negative, not all 0")
+        meant = 0 < sum(shares) < math.inf and min(shares) >= 0
+        _check(meant, "opponents", self.opponents, "shares, none negative, not all 0")
+        try:
+            check_settings(self.height, self.width, self.win_length, Rule(self.rule))
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+        for key in ("opening_plies", "evaluation_plies"):
+            cells = self.height * self.width
+            _check(getattr(self, key) <= cells, key, getattr(self, key), f"at most the {cells} cells of the board")
         if self.java_weights:
             java = (self.height, self.width, self.filters, self.hidden) == (15, 15, (16, 32), 256)
             _check(java, "java_weights", True, "false unless the board is 15x15, filters [16, 32] and hidden 256")
@@ -167,10 +180,10 @@ def load_config(preset: str | None, path: Path | None, settings: Sequence[str]) 
     if preset is not None:
         if preset not in presets():
             raise ConfigError(f"there is no preset {preset!r}; {did_you_mean(preset, presets())}")
-        values = _parse(_PRESETS.joinpath(f"{preset}.toml").read_text(), f"preset {preset}")
+        values = _parse(_PRESETS.joinpath(f"{preset}.toml").read_text(encoding="utf-8"), f"preset {preset}")
     elif path is not None:
         try:
-            values = _parse(path.read_text(), str(path))
+            values = _parse(path.read_text(encoding="utf-8-sig"), str(path))
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path}: cannot be read: {error}") from None
     for setting in settings:
@@ -221,7 +234,11 @@ def _typed(key: str, value: Any, wanted: Any) -> Any:
             return tuple(_typed(key, item, kind) for item in value)
     if wanted not in plain and isinstance(value, dict) and typing.get_origin(wanted) is not tuple:
         return {str(name): _typed(f"{key}.{name}", share, float) for name, share in value.items()}
-    meant = plain.get(wanted) or ("a list" if typing.get_origin(wanted) is tuple else "a table of names and shares")
+    if typing.get_origin(wanted) is tuple:
+        kinds = typing.get_args(wanted)
+        meant = "a list" if kinds[-1] is ... else f"a list of {len(kinds)}"
+    else:
+        meant = plain.get(wanted) or "a table of names and shares"
     raise ConfigError(f"{key} = {value!r}: wanted {meant}")
 
 

@@ -86,7 +86,7 @@ def read_metrics(path: str | Path) -> list[Row]:
 def _parse(path: Path, number: int, line: bytes) -> Row:
     try:
         row = json.loads(line, parse_constant=_refuse_constant)
-    except ValueError as error:  # covers JSON and UTF-8
+    except (ValueError, RecursionError) as error:  # covers JSON and UTF-8
         raise MetricsError(f"{path}, line {number}: not one JSON object a line: {error}") from None
     if not isinstance(row, dict):
         raise MetricsError(f"{path}, line {number}: wanted a JSON object, found {type(row).__name__}")

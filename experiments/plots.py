@@ -61,6 +61,10 @@ def run(args: argparse.Namespace) -> int:
 
     rows = {path: read_metrics(path / "metrics.jsonl") for path in args.runs}
     for path, its_rows in rows.items():
+        for number, row in enumerate(its_rows, start=1):
+            if "evaluation" in row and not _can_be_drawn(row):
+                what = "wanted a number of games and each opponent's win_rate, low and high"
+                raise UserError(f"{path / 'metrics.jsonl'}, line {number}: {what}")
         if not any("evaluation" in row for row in its_rows):
             raise UserError(f"{path}: no evaluation in its {len(its_rows)} rows of metrics yet")
     if args.panel:
@@ -201,6 +205,16 @@ def flatten(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield from flatten(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
+
+
+def _can_be_drawn(row: Row) -> bool:
+    """Return whether an evaluation is a table of tables, and what curves are drawn from is numbers."""
+    tables = row["evaluation"]
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        return False
+    rates = [table for table in tables.values() if "win_rate" in table]
+    numbers = [row.get("games"), *(table.get(key) for table in rates for key in ("win_rate", "low", "high"))]
+    return all(isinstance(number, (int, float)) for number in numbers)
 
 
 def _lines(ax: Axes, rows: Sequence[Row], names: Mapping[str, str], marker: str = "") -> None:

@@ -63,7 +63,7 @@ class RunDir:
         run = cls(path)
         try:
             _refuse_unless_empty(path)  # again, now that nobody else can be filling it
-            run._note_command(argv, previous="")
+            run._note_command(argv, previous=b"")
             _write_json(path / "version.json", versions())
             _write_json(path / "config.json", config)
             run._make_folders()
@@ -87,7 +87,7 @@ class RunDir:
         run = cls(path)
         try:
             command = path / "command.txt"
-            run._note_command(argv, previous=command.read_text() if command.exists() else "")
+            run._note_command(argv, previous=command.read_bytes() if command.exists() else b"")
             run._make_folders()
             for difference in run.version_differences():
                 print(f"gomoku: note: {difference}; the run may not continue bit for bit", file=sys.stderr)
@@ -121,9 +121,9 @@ class RunDir:
     ) -> None:
         self.close()
 
-    def _note_command(self, argv: Sequence[str], previous: str) -> None:
+    def _note_command(self, argv: Sequence[str], previous: bytes) -> None:
         line = shlex.join(["gomoku", *argv]) + "\n"
-        replace_file(self.path / "command.txt", (previous + line).encode())
+        replace_file(self.path / "command.txt", previous + line.encode(errors="surrogateescape"))
 
     def _make_folders(self) -> None:
         self.checkpoints.mkdir(exist_ok=True)
@@ -162,7 +162,7 @@ def read_json(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise RunDirError(f"{path}: no such file, though every run directory holds one") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RunDirError(f"{path}: not JSON: {error}") from None
     if not isinstance(value, dict):
         raise RunDirError(f"{path}: wanted a JSON object, found {type(value).__name__}")

@@ -62,6 +62,10 @@ class Step(NamedTuple):
     colours: NDArray[np.int8]
 
 
+class NoDecisionError(ValueError):
+    """Games in which the learner had nothing to decide teach nothing."""
+
+
 class Views:
     """The symmetries that keep a board's shape: eight on a square, four on an oblong.
 
@@ -140,7 +144,10 @@ def play(
 def _gather(steps: Sequence[Step], seats: IntArray, games: Lockstep) -> Decisions:
     """The plies' decisions one after the other, with each one's successor found from the back."""
     if not steps:
-        raise ValueError("the learner made no decision: it has no seat, or every game was over at the start")
+        raise NoDecisionError(
+            f"the learner made no decision in {games.games} games: it has no seat, or their openings ended them all; "
+            "ask for fewer opening plies or more games at once"
+        )
     all_steps = Step(*(np.concatenate(part) for part in zip(*steps, strict=True)))
     end = len(all_steps.actions)
     following = np.full(end, -1, dtype=np.int64)

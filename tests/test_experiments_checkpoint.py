@@ -94,11 +94,12 @@ def test_a_flipped_bit_is_noticed(run: RunDir) -> None:
     assert loaded is not None and loaded.update == 1
 
 
-def test_none_readable_is_an_error(run: RunDir) -> None:
+def test_none_readable_is_one_error_and_nothing_else(run: RunDir, capsys: pytest.CaptureFixture[str]) -> None:
     for update in (1, 2):
         save_checkpoint(run, update, arrays_of(update), {}).write_bytes(b"not a zip")
     with pytest.raises(CheckpointError, match=r"none of the 2 checkpoints can be read: .*update_00000002"):
         load_latest(run)
+    assert capsys.readouterr().err == ""
 
 
 def test_half_written_temporaries_are_no_checkpoints(run: RunDir) -> None:

@@ -179,6 +179,44 @@ def test_a_fault_of_the_program_keeps_its_traceback(error: Exception, planted: t
         cli.main(["plot"])
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["plot", "--speed"], "argument --speed: expected one argument; see gomoku plot --help"),
+        (["--verson"], "unrecognized arguments: --verson; see gomoku --help"),
+        (["plot", "extra"], "gomoku plot takes no 'extra'; choose from --speed"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_exit_2(
+    words: list[str], says: str, planted: types.SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == 2
+    assert capsys.readouterr().err == f"gomoku: {says}\n"
+
+
+def test_too_little_memory_is_one_line_and_exit_1(
+    planted: types.SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for error, says in ((MemoryError("Unable to allocate 3 EiB"), ": Unable to allocate 3 EiB"), (MemoryError(), "")):
+        planted.does = error
+        assert cli.main(["plot"]) == 1
+        assert capsys.readouterr().err == f"gomoku: not enough memory{says}\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_error(closed: str) -> None:
+    line = f"{shlex.quote(sys.executable)} -m experiments --version {closed}"
+    assert subprocess.run(line, shell=True, cwd=ROOT, stdin=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def test_letters_that_the_terminal_does_not_have_are_no_error(tmp_path: Path) -> None:
+    code = "import sys; from experiments import __main__ as cli; cli._prepare_output(); print('ü', '\\udcff')"
+    for encoding, said in (("ascii", b"\\xfc \\udcff\n"), ("utf-8", b"\xc3\xbc \\udcff\n")):
+        run = os.environ | {"PYTHONIOENCODING": encoding}
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=run, capture_output=True, check=False)
+        assert (done.returncode, done.stdout) == (0, said)
+
+
 def test_ctrl_c_is_130(planted: types.SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
     planted.does = KeyboardInterrupt()
     assert cli.main(["plot"]) == 130

@@ -103,6 +103,7 @@ def test_a_torn_last_line_is_not_read(tmp_path: Path) -> None:
         ('{"a": NaN}', "NaN is not JSON"),
         ("", "not one JSON"),
         ("\xff", "not one JSON"),
+        ("[" * 100_000, "not one JSON"),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, line: str, complaint: str) -> None:

@@ -203,6 +203,25 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path, capsys: pytest.CaptureFixt
     assert not (path / "curve.png").exists()
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"games": 1, "evaluation": None},
+        {"games": 1, "evaluation": {"random": 3}},
+        {"games": 1, "evaluation": {"random": {"win_rate": 1.0, "low": "a", "high": 1.0}}},
+        {"games": 1, "evaluation": {"random": {"win_rate": 1.0}}},
+        {"evaluation": {"random": result(0.5)}},
+    ],
+)
+def test_a_row_of_another_form_is_named(tmp_path: Path, row: Row, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_run(tmp_path / "odd", [*run_rows([0.5]), row], {"seed": 1})
+    number = 1 + len(run_rows([0.5]))
+    for more in ([], ["--panel"]):
+        assert main(["plot", str(path), *more]) == 2
+        said = capsys.readouterr().err
+        assert f"metrics.jsonl, line {number}: wanted a number of games" in said and said.count("\n") == 1
+
+
 def test_importing_the_module_does_not_import_matplotlib() -> None:
     check = "import sys, experiments.plots; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

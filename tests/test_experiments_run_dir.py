@@ -82,6 +82,15 @@ def test_opening_adds_the_command_line(tmp_path: Path) -> None:
     assert (tmp_path / "command.txt").read_text() == "gomoku train\ngomoku train --resume x\n"
 
 
+def test_command_lines_are_kept_in_whatever_encoding_they_came(tmp_path: Path) -> None:
+    with RunDir.create(tmp_path / "r", {}, ["train", "--run-dir", "r\udcff"]):
+        pass
+    with RunDir.open(tmp_path / "r", ["train", "--resume", "ü"]):
+        pass
+    said = (tmp_path / "r" / "command.txt").read_bytes()
+    assert said == b"gomoku train --run-dir 'r\xff'\ngomoku train --resume '\xc3\xbc'\n"
+
+
 def test_opening_nothing_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(RunDirError, match="no such run directory"):
         RunDir.open(tmp_path / "missing", [])
@@ -90,7 +99,11 @@ def test_opening_nothing_is_a_clear_error(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("text", "complaint"), [("{", "not JSON"), ("[]", "wanted a JSON object, found list")])
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [("{", "not JSON"), ("[" * 100_000, "not JSON"), ("[]", "wanted a JSON object, found list")],
+    ids=["cut", "deep", "list"],
+)
 def test_a_damaged_config_is_named(tmp_path: Path, text: str, complaint: str) -> None:
     RunDir.create(tmp_path, CONFIG, []).close()
     (tmp_path / "config.json").write_text(text)

@@ -12,7 +12,7 @@ from nn.losses import masked_log_softmax
 from rl.agents import GreedyAgent, RandomAgent
 from rl.agents.base import BatchAgent
 from rl.league import League
-from rl.selfplay import LEARNER, Views, open_randomly, play
+from rl.selfplay import LEARNER, NoDecisionError, Views, open_randomly, play
 
 
 def small_net(seed=0, **size):
@@ -124,7 +124,7 @@ def test_the_log_probability_written_down_is_that_of_the_move_in_the_view_played
 
 
 def test_the_learner_without_a_seat_is_an_error():
-    with pytest.raises(ValueError, match="no decision"):
+    with pytest.raises(NoDecisionError, match="no decision in"):
         played(False, np.zeros((24, 2), dtype=int), [RandomAgent()])
 
 

@@ -9,13 +9,19 @@ Skip this file on a first reading: `Sequential(net.layers)` is the definition, h
         0 0 0 0 0
         0 a b c d        slot of (row, col) = (row + 1) * S + col + 1
         0 e f g h
-        0 i j k l        What the window's centre sees from a to h is one run of slots; what its other eight cells
-        0 0 0 0 0        see are eight more, which begin up to S + 1 slots earlier or later. So im2col is a copy of
-        0                nine runs a plane, however many rows they cover.
+        0 i j k l        What the window's centre sees from b to c is one run of slots, what its other eight cells see
+        0 0 0 0 0        are eight more. With several rows at once, the slot between d and e is computed as well;
+        0                whoever uses it next must know that, or set it back to zero.
 
-   The slot between d and e is computed as well; whoever uses it next must know that, or set it back to zero.
-2. A strip of slots has as many columns as the second-level cache holds; their product and their ReLU are done while
-   they are there. A row of ones below them brings the bias in.
+2. Columns are made line by line, a line being what the three window cells side by side see of one row. The columns
+   of a strip of cells are three lines, one below the other; for the strip below it, two of them are there already:
+
+        line 0   0 a b | 0 0 0 ...        strip a b  =  lines 0 1 2
+        line 1   0 a b | ...              strip e f  =  lines 1 2 3
+        line 2   0 e f | ...              strip i j  =  lines 2 3 4
+
+   Each line ends with a row of ones, which brings the bias into the product. A strip is so long that its columns
+   stay in the second-level cache; its ReLU is done while it is there as well.
 3. The slope of a convolution's input is a convolution too, with the window turned by half a turn, over the slopes of
    its output; and the columns made for it give the slope of the weight.
 4. The dense layers take their features as (D, N), positions innermost as well, so nothing is ever turned round.
@@ -56,8 +62,8 @@ class Slots:
         rows = max(1, STRIP // (self.stride * positions))
         parts = max(1, round(self.width * positions / STRIP)) if rows == 1 else 1
         cols = -(-self.width // min(parts, self.width))
-        for row in range(0, self.height, rows):
-            for col in range(0, self.width, cols):
+        for col in range(0, self.width, cols):
+            for row in range(0, self.height, rows):
                 end_row, end_col = min(row + rows, self.height), min(col + cols, self.width)
                 first, last = self.slot(row, col), self.slot(end_row - 1, end_col - 1)
                 yield Strip(slice(first, last + 1), slice(row, end_row), slice(col, end_col))
@@ -75,41 +81,97 @@ class Slots:
         """planes (C, slots, N): set every slot that is no cell to zero."""
         planes[:, : self.stride] = 0
         planes[:, -self.stride :] = 0
+        self.clear_gaps(planes)
+
+    def clear_gaps(self, planes: FloatArray) -> None:
+        """planes (C, slots, N): set the slots between two rows to zero."""
         planes[:, self.stride :: self.stride] = 0
 
-    def columns(self, planes: FloatArray, strip: Strip, memory: Workspace) -> FloatArray:
-        """im2col of a strip of m slots: planes (C, slots, N) -> (C * 9 + 1, m * N), the last row ones."""
-        count, slots, positions = planes.shape
-        length = (strip.slots.stop - strip.slots.start) * positions
-        columns: FloatArray = memory.shaped(count * 9 + 1, length + SKEW)[:, :length]
-        slot = positions * planes.itemsize
-        nine: FloatArray = np.ndarray(
-            (count, 3, 3, length),
-            planes.dtype,
-            planes,
-            (strip.slots.start - self.stride - 1) * slot,
-            (slots * slot, self.stride * slot, slot, planes.itemsize),
-        )
-        np.copyto(columns[:-1].reshape(nine.shape), nine)
-        columns[-1] = 1
-        return columns
+
+class Columns:
+    """im2col of planes (C, slots, N), a strip at a time.
+
+    Iterating gives (strip, columns (3 * (3 * C + 1), m)) from the top strip to the bottom one; the columns are
+    overwritten as one goes on. All views are made here, once.
+    """
+
+    def __init__(self, slots: Slots, planes: FloatArray, memory: Workspace) -> None:
+        count, _, positions = planes.shape
+        strips = list(slots.strips(positions))
+        longest = max(strip.slots.stop - strip.slots.start for strip in strips) * positions
+        whole_rows = any(strip.rows.stop - strip.rows.start > 1 for strip in strips)
+        lines = memory.shaped(3 if whole_rows else slots.height + 2, count * 3 + 1, longest + SKEW)
+        lines[:, -1] = 1
+        self._steps: list[tuple[Strip, FloatArray, FloatArray, FloatArray]] = []
+        size, slot = planes.itemsize, positions * planes.itemsize
+        for strip in strips:
+            row, length = strip.rows.start, (strip.slots.stop - strip.slots.start) * positions
+            top, new = (0, 3) if whole_rows or row == 0 else (row, 1)  # of its three lines, how many are new
+            first = strip.slots.start + (2 - new) * slots.stride - 1
+            seen: FloatArray = np.ndarray(
+                (new, count, 3, length),
+                planes.dtype,
+                planes,
+                first * slot,
+                (slots.stride * slot, slots.count * slot, slot, size),
+            )
+            into = lines[top + 3 - new : top + 3, :-1, :length].reshape(seen.shape)
+            columns = lines[top : top + 3].reshape(-1, longest + SKEW)[:, :length]
+            self._steps.append((strip, into, seen, columns))
+
+    def __iter__(self) -> Iterator[tuple[Strip, FloatArray]]:
+        """Make the columns of one strip after the other."""
+        for strip, into, seen, columns in self._steps:
+            np.copyto(into, seen)
+            yield strip, columns
 
 
 class Activations:
     """What up to TOGETHER positions leave behind on their way through the net, for the way back.
 
-    seen (C, slots, N), inner (F1, slots, N), features (D, N), hidden (M, N).
+    seen (C, slots, N), inner (F1, slots, N), features (D, N), hidden (M, N), and the columns of the first two.
     """
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
-        self._memory = [Workspace(dtype) for _ in range(4)]
+        self._memory = [Workspace(dtype) for _ in range(6)]
+        self.positions = 0
 
-    def prepare(self, positions: int, slots: int, planes: int, filters: int, features: int, hidden: int) -> None:
-        """Make room for ``positions`` of them."""
-        self.seen: FloatArray = self._memory[0].shaped(planes, slots, positions)
-        self.inner: FloatArray = self._memory[1].shaped(filters, slots, positions)
+    def prepare(self, positions: int, slots: Slots, planes: int, filters: int, features: int, hidden: int) -> None:
+        """Make room for ``positions`` of them; nothing is to be done if it is as many as last time."""
+        if positions == self.positions:
+            return
+        self.positions = positions
+        self.seen: FloatArray = self._memory[0].shaped(planes, slots.count, positions)
+        self.inner: FloatArray = self._memory[1].shaped(filters, slots.count, positions)
         self.features: FloatArray = self._memory[2].shaped(features, positions)
         self.hidden: FloatArray = self._memory[3].shaped(hidden, positions)
+        slots.clear_edges(self.seen)
+        slots.clear_edges(self.inner)
+        self.columns_of_seen = Columns(slots, self.seen, self._memory[4])
+        self.columns_of_inner = Columns(slots, self.inner, self._memory[5])
+
+    def memory(self) -> int:
+        """Bytes held."""
+        return sum(workspace.memory() for workspace in self._memory)
+
+
+class Slopes:
+    """The slopes of what the convolutions gave: inner (F1, slots, N), outer (F2, slots, N) and the columns of outer."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._memory = [Workspace(dtype) for _ in range(3)]
+        self.positions = 0
+
+    def prepare(self, positions: int, slots: Slots, filters: tuple[int, int]) -> None:
+        """Make room for ``positions`` of them; nothing is to be done if it is as many as last time."""
+        if positions == self.positions:
+            return
+        self.positions = positions
+        self.inner: FloatArray = self._memory[0].shaped(filters[0], slots.count, positions)
+        self.outer: FloatArray = self._memory[1].shaped(filters[1], slots.count, positions)
+        slots.clear_edges(self.inner)
+        slots.clear_edges(self.outer)
+        self.columns_of_outer = Columns(slots, self.outer, self._memory[2])
 
     def memory(self) -> int:
         """Bytes held."""
@@ -130,8 +192,8 @@ class FastPolicy:
         self._kept: list[Activations] = []
         self._passing = Activations(self.dtype)
         self._forward_count = 0
-        self._work = [Workspace(self.dtype) for _ in range(6)]
-        self._columns, self._strip, self._d_hidden, self._d_outer, self._d_inner, self._d_seen = self._work
+        self._strip = Workspace(self.dtype)
+        self._slopes = Slopes(self.dtype)
         self._zeros: FloatArray = np.zeros(1, self.dtype)
 
     def predict(self, x: FloatArray) -> FloatArray:
@@ -165,26 +227,23 @@ class FastPolicy:
     def memory(self) -> int:
         """Bytes held by all workspaces."""
         activations = sum(held.memory() for held in [*self._kept, self._passing])
-        return activations + sum(workspace.memory() for workspace in self._work)
+        return activations + self._slopes.memory() + self._strip.memory()
 
     # --- Forward ---------------------------------------------------------------------------------------------------
 
     def _forward(self, x: FloatArray, to: Activations, logits: FloatArray) -> None:
         """x (N, C, H, W), N <= TOGETHER -> logits (N, A), written in place."""
         slots, positions = self.slots, len(x)
-        weight1, weight2 = with_bias(self.conv1), with_bias(self.conv2)
-        to.prepare(positions, slots.count, x.shape[1], len(weight1), *self.fc1.weight.value.shape)
-        slots.clear_edges(to.seen)
+        weight1, weight2 = by_lines(self.conv1), by_lines(self.conv2)
+        to.prepare(positions, slots, x.shape[1], len(weight1), *self.fc1.weight.value.shape)
         slots.cells(to.seen)[...] = x.transpose(1, 2, 3, 0)
-        for strip in slots.strips(positions):
-            columns = slots.columns(to.seen, strip, self._columns)
+        for strip, columns in to.columns_of_seen:
             out = to.inner[:, strip.slots].reshape(len(weight1), -1)
             np.matmul(weight1, columns, out=out)
             np.maximum(out, self._zeros_of(out.shape[1]), out=out)
-        slots.clear_edges(to.inner)
+        slots.clear_gaps(to.inner)
         maps = to.features.reshape(-1, slots.height, slots.width, positions)
-        for strip in slots.strips(positions):
-            columns = slots.columns(to.inner, strip, self._columns)
+        for strip, columns in to.columns_of_inner:
             here = maps[:, strip.rows, strip.cols]  # (F, rows, cols, N)
             pitch = slots.stride if here.shape[1] > 1 else here.shape[2]
             out = self._strip.shaped(len(maps), here.shape[1], pitch, positions)
@@ -210,57 +269,51 @@ class FastPolicy:
                 f"backward got slopes of {len(d_logits)} positions, but the last forward saw {self._forward_count}"
             )
         for kept, some in zip(self._kept, together(len(d_logits)), strict=False):
-            d_outer = self._through_dense(kept, d_logits[some].astype(self.dtype, copy=False))
-            self._through_convolutions(kept, d_outer, None if d_x is None else d_x[some])
+            self._slopes.prepare(kept.positions, self.slots, (len(kept.inner), len(self.conv2.bias.value)))
+            self._through_dense(kept, d_logits[some].astype(self.dtype, copy=False), self._slopes)
+            self._through_convolutions(kept, self._slopes, None if d_x is None else d_x[some])
 
-    def _through_dense(self, kept: Activations, d_logits: FloatArray) -> FloatArray:
-        """d_logits (N, A), N <= TOGETHER -> the slope (F2, slots, N) of what the second convolution gave."""
-        features, hidden, slots = kept.features, kept.hidden, self.slots
+    def _through_dense(self, kept: Activations, d_logits: FloatArray, slopes: Slopes) -> None:
+        """d_logits (N, A), N <= TOGETHER -> slopes.outer, the slope of what the second convolution gave."""
+        features, hidden = kept.features, kept.hidden
         self.fc2.weight.grad += hidden @ d_logits  # (M, N) @ (N, A)
         self.fc2.bias.grad += d_logits.sum(axis=0)
-        d_hidden = self._d_hidden.shaped(*hidden.shape)
-        np.matmul(self.fc2.weight.value, d_logits.T, out=d_hidden)  # (M, A) @ (A, N)
+        d_hidden = self.fc2.weight.value @ d_logits.T  # (M, A) @ (A, N)
         d_hidden *= hidden > 0
         self.fc1.bias.grad += d_hidden.sum(axis=1)
-        filters, area = len(self.conv2.bias.value), slots.height * slots.width
-        d_outer: FloatArray = self._d_outer.shaped(filters, slots.count, len(d_logits))
-        slots.clear_edges(d_outer)
-        d_maps = slots.cells(d_outer)
+        d_maps = self.slots.cells(slopes.outer)
+        area = self.slots.height * self.slots.width
         step = max(1, DENSE_ROWS // area)
-        for first in range(0, filters, step):
+        for first in range(0, len(d_maps), step):
             rows = slice(first * area, (first + step) * area)
             positive = features[rows] > 0
             self.fc1.weight.grad[rows] += features[rows] @ d_hidden.T  # (D, N) @ (N, M)
             d_features = self.fc1.weight.value[rows] @ d_hidden  # (D, M) @ (M, N)
             here = d_maps[first : first + step]
             np.multiply(d_features.reshape(here.shape), positive.reshape(here.shape), out=here)
-        return d_outer
 
-    def _through_convolutions(self, kept: Activations, d_outer: FloatArray, d_x: FloatArray | None) -> None:
-        """From d_outer (F2, slots, N) to the slopes of both convolutions and, if it is asked for, d_x (N, C, H, W)."""
-        slots, seen, inner = self.slots, kept.seen, kept.inner
-        turned1, turned2 = half_turn(self.conv1.weight.value), half_turn(self.conv2.weight.value)
-        d_turned2, d_weight1 = np.zeros_like(turned2), np.zeros_like(with_bias(self.conv1))
-        d_inner = self._d_inner.shaped(*inner.shape)
-        for strip in slots.strips(inner.shape[2]):
-            columns = slots.columns(d_outer, strip, self._columns)[:-1]
+    def _through_convolutions(self, kept: Activations, slopes: Slopes, d_x: FloatArray | None) -> None:
+        """From slopes.outer to the slopes of both convolutions and, if it is asked for, d_x (N, C, H, W)."""
+        slots, inner, d_inner = self.slots, kept.inner, slopes.inner
+        turned = half_turn(self.conv2.weight.value)
+        weight = lines_of(turned)  # (F1, 3 * (3 * F2 + 1))
+        d_weight1, d_weight2 = np.zeros_like(by_lines(self.conv1)), np.zeros(weight.shape[::-1], self.dtype)
+        for (strip, columns), (_, seen) in zip(slopes.columns_of_outer, kept.columns_of_seen, strict=True):
             inner_run = inner[:, strip.slots].reshape(len(inner), -1)
             d_inner_run = d_inner[:, strip.slots].reshape(len(inner), -1)
-            d_turned2 += (columns @ inner_run.T).T  # this way round BLAS needs a fifth less time
-            np.matmul(turned2, columns, out=d_inner_run)
+            d_weight2 += columns @ inner_run.T  # this way round BLAS needs a fifth less time
+            np.matmul(weight, columns, out=d_inner_run)
             d_inner_run *= inner_run > 0  # between two rows too it becomes 0
-            d_weight1 += d_inner_run @ slots.columns(seen, strip, self._columns).T
-        self.conv1.weight.grad += d_weight1[:, :-1].reshape(self.conv1.weight.grad.shape)
-        self.conv1.bias.grad += d_weight1[:, -1]
-        d_weight2 = half_turn(d_turned2.reshape(len(inner), -1, 3, 3))
-        self.conv2.weight.grad += d_weight2.reshape(self.conv2.weight.grad.shape)
-        self.conv2.bias.grad += d_outer.sum(axis=(1, 2))
+            d_weight1 += d_inner_run @ seen.T
+        self.conv1.weight.grad += from_lines(d_weight1)
+        self.conv1.bias.grad += d_weight1.reshape(len(inner), 3, -1)[:, 0, -1]  # its sum over a row of ones
+        self.conv2.weight.grad += half_turn(from_lines(d_weight2.T))
+        self.conv2.bias.grad += slopes.outer.sum(axis=(1, 2))
         if d_x is not None:
-            slots.clear_edges(d_inner)
-            d_seen = self._d_seen.shaped(*seen.shape)
-            for strip in slots.strips(seen.shape[2]):
-                columns = slots.columns(d_inner, strip, self._columns)[:-1]
-                np.matmul(turned1, columns, out=d_seen[:, strip.slots].reshape(len(seen), -1))
+            d_seen = np.empty_like(kept.seen)
+            weight = lines_of(half_turn(self.conv1.weight.value))
+            for strip, columns in Columns(slots, d_inner, Workspace(self.dtype)):
+                np.matmul(weight, columns, out=d_seen[:, strip.slots].reshape(len(d_seen), -1))
             d_x[...] = slots.cells(d_seen).transpose(3, 0, 1, 2)
 
 
@@ -269,12 +322,27 @@ def together(count: int) -> Iterator[slice]:
     return (slice(first, first + TOGETHER) for first in range(0, count, TOGETHER))
 
 
-def with_bias(conv: Conv2D) -> FloatArray:
-    """Return a convolution's weight (F, C, KH, KW) and bias (F,) as one matrix (F, C * KH * KW + 1)."""
-    weight = conv.weight.value
-    return np.concatenate([weight.reshape(len(weight), -1), conv.bias.value[:, None]], axis=1)
+def lines_of(weight: FloatArray) -> FloatArray:
+    """weight (F, C, 3, 3) -> (F, 3 * (3 * C + 1)), as columns are laid out, with zeros for the rows of ones."""
+    filters, planes = weight.shape[:2]
+    out = np.zeros((filters, 3, planes * 3 + 1), weight.dtype)
+    out[:, :, :-1].reshape(filters, 3, planes, 3)[...] = weight.transpose(0, 2, 1, 3)
+    return out.reshape(filters, -1)
+
+
+def from_lines(lines: FloatArray) -> FloatArray:
+    """Undo lines_of: (F, 3 * (3 * C + 1)) -> (F, C, 3, 3)."""
+    rows = lines.reshape(len(lines), 3, -1)[:, :, :-1]  # (F, 3, 3 * C)
+    return rows.reshape(len(lines), 3, -1, 3).transpose(0, 2, 1, 3)
+
+
+def by_lines(conv: Conv2D) -> FloatArray:
+    """Return a convolution's weight and bias as one matrix: the bias meets the row of ones of the first line."""
+    weight = lines_of(conv.weight.value)
+    weight.reshape(len(weight), 3, -1)[:, 0, -1] = conv.bias.value
+    return weight
 
 
 def half_turn(weight: FloatArray) -> FloatArray:
-    """weight (F, C, 3, 3) -> (C, F * 9): the window turned by half a turn, from the filters to the planes."""
-    return weight[:, :, ::-1, ::-1].transpose(1, 0, 2, 3).reshape(weight.shape[1], -1)
+    """weight (F, C, 3, 3) -> (C, F, 3, 3): the window turned by half a turn, from the filters to the planes."""
+    return weight[:, :, ::-1, ::-1].transpose(1, 0, 2, 3)

@@ -6,10 +6,15 @@ The rules differ only in what a line longer than the winning length is worth, an
       freestyle   five or more      five or more      nothing
       standard    exactly five      exactly five      nothing
       renju       exactly five      five or more      overline, double four, double three
+
+Nobody passes here. So a renju game in which black has only forbidden points left is a draw: by the rules of the Renju
+International Federation black could pass, and two passes draw; a match manager would ask for his stone all the same,
+and count it as lost.
 """
 
 from dataclasses import dataclass
 from enum import Enum
+from numbers import Integral
 
 BLACK, WHITE, EMPTY = 1, -1, 0
 
@@ -34,7 +39,7 @@ class Rule(Enum):
 class Outcome:
     """How a game ended.
 
-    winner: BLACK, WHITE, or 0 for a draw: the board is full, or renju leaves black only forbidden points.
+    winner: BLACK, WHITE, or 0 for a draw: the board is full, or renju leaves black to move only forbidden points.
     line: the cells of the winning line from its top (or left) end, empty in a draw.
     """
 
@@ -55,6 +60,9 @@ def check_settings(height: int, width: int, win_length: int, rule: Rule) -> None
 
     Raises SettingsError, its message naming the setting, the value and what would be right.
     """
+    for name, value in (("height", height), ("width", width), ("win_length", win_length)):
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise SettingsError(f"{name} {value!r}: use a whole number")
     for name, value in (("height", height), ("width", width)):
         if not 3 <= value <= 25:
             raise SettingsError(f"{name} {value}: a board has from 3 to 25 rows and columns")

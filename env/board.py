@@ -23,7 +23,11 @@ class ForbiddenMoveError(IllegalMoveError):
     def __init__(self, point: str, kind: Forbidden) -> None:
         reasons = " and ".join(str(reason.name).lower().replace("_", " ") for reason in kind)
         super().__init__(f"{point} is forbidden to black: {reasons}; play a cell that the legal mask allows")
-        self.kind = kind
+        self.point, self.kind = point, kind
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by what it was made of, so that another process can pass it on."""
+        return type(self), (self.point, self.kind)
 
 
 class Board:
@@ -45,7 +49,8 @@ class Board:
 
     def __init__(self, height: int = 15, width: int = 15, win_length: int = 5, rule: Rule = Rule.FREESTYLE) -> None:
         check_settings(height, width, win_length, rule)
-        self.height, self.width, self.win_length, self.rule = height, width, win_length, rule
+        height, width = index(height), index(width)  # NumPy's small integers would overflow below
+        self.height, self.width, self.win_length, self.rule = height, width, index(win_length), rule
         self.to_move = BLACK
         self.outcome: Outcome | None = None
         self.moves: list[int] = []

@@ -7,6 +7,7 @@ always to the learner when there is an opponent.
 """
 
 from collections.abc import Callable
+from operator import index
 from typing import Any, Protocol, runtime_checkable
 
 import gymnasium
@@ -100,14 +101,15 @@ class GomokuEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """Play one cell, and with an opponent also the reply.
 
         Raises gymnasium's ResetNeeded before the first reset and after the end of a game, and IllegalMoveError for
-        an illegal move when `illegal` is "raise"; the game then goes on from where it was.
+        an illegal move when `illegal` is "raise"; the game then goes on from where it was. TypeError, and no move
+        is made, for an action that is no whole number.
         """
         if not self._running:
             raise ResetNeeded("there is no running game: call reset() before step()")
         mover = self._board.to_move
         reward = 0.0
         try:
-            self._board.play(int(action))
+            self._board.play(index(action))
         except IllegalMoveError:
             if self._illegal == "raise":
                 raise
@@ -201,7 +203,7 @@ def reply(choice: Choice, board: Board, rng: np.random.Generator) -> None:
     """
     cell = choice(board.copy(), rng)
     try:
-        board.play(int(cell))
+        board.play(cell)
     except IllegalMoveError as error:
         raise IllegalMoveError(f"the opponent made an illegal move: {error}") from error
 

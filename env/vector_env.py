@@ -104,8 +104,9 @@ class GomokuVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
     ) -> tuple[Observations, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
         """Play one cell in every game, and with an opponent also the replies.
 
-        Raises ResetNeeded when a game is over and not reset, ValueError when there is not one action a game, and
-        IllegalMoveError, with no move made in any game, when one is illegal and `illegal` is "raise".
+        Raises ResetNeeded when a game is over and not reset, ValueError when there is not one action a game, TypeError
+        for actions that are no whole numbers, and IllegalMoveError, with no move made in any game, when one is
+        illegal and `illegal` is "raise".
         """
         if not self._running.all():
             waiting = np.flatnonzero(~self._running).tolist()
@@ -114,6 +115,8 @@ class GomokuVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,):
             raise ValueError(f"actions of shape {actions.shape}: one for each of {self.num_envs} games")
+        if actions.dtype.kind not in "iu":
+            raise TypeError(f"actions of dtype {actions.dtype}: cells are whole numbers")
         inside = (actions >= 0) & (actions < games.legal.shape[1])
         legal = inside & games.legal[np.arange(self.num_envs), np.where(inside, actions, 0)]
         moving = np.flatnonzero(legal if self._illegal_mode == "lose" else np.ones_like(legal))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nn.conv import Conv2D, Pair, output_size
 from nn.java_random import JavaRandom
-from nn.layers import Dense, FloatArray
+from nn.layers import Dense, FloatArray, ShapeError
 from nn.network import Sequential
 
 Doubles = NDArray[np.float64]
@@ -24,6 +24,8 @@ def exact_convolve(x: FloatArray, weight: FloatArray, bias: FloatArray, padding:
     x (N, C, H, W), weight (F, C, KH, KW), bias (F,) -> out (N, F, OH, OW). Every output still starts from its bias
     and adds its products over plane, window row, window column; taps over the edge are left out by the slices.
     """
+    if x.ndim != 4 or x.shape[1] != weight.shape[1]:
+        raise ShapeError(f"got x {x.shape}, wanted (N, {weight.shape[1]}, H, W)")
     positions, planes, height, width = x.shape
     filters, _, kernel_height, kernel_width = weight.shape
     out_height, out_width = output_size(height, width, (kernel_height, kernel_width), padding)
@@ -47,6 +49,8 @@ def exact_dense(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArr
     changes nothing it is added to (0.0 would lose a bias of -0.0). TOGETHER inputs at a time, each time going on from
     the sum so far.
     """
+    if x.ndim != 2 or x.shape[1] != len(weight):
+        raise ShapeError(f"got x {x.shape}, wanted (N, {len(weight)})")
     terms = np.empty((TOGETHER + 1, weight.shape[1]), np.result_type(x, weight))  # the sum so far, then products
     out = np.empty((len(x), weight.shape[1]), terms.dtype)
     out[...] = bias

@@ -8,6 +8,7 @@ Source: the class comments of java.util.Random; for the logarithm, the comment o
 
 import math
 from functools import cache
+from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ class JavaRandom:
 
     def set_seed(self, seed: int) -> None:
         """Start again from ``seed`` (a signed 64-bit number; its low 48 bits count); drops the kept Gaussian."""
-        self._state = (seed ^ MULTIPLIER) & STATE_MASK
+        self._state = (index(seed) ^ MULTIPLIER) & STATE_MASK
         self._kept: float | None = None
 
     def _next(self, bits: int) -> int:
@@ -49,6 +50,7 @@ class JavaRandom:
         if bound is None:
             number = self._next(32)
             return number - (1 << 32) if number >> 31 else number
+        bound = index(bound)
         if not 1 <= bound < 1 << 31:
             raise ValueError(f"next_int: got bound {bound}, wanted 1 to 2147483647")
         if bound & (bound - 1) == 0:
@@ -194,4 +196,4 @@ def _doubles(states: NDArray[np.uint64]) -> NDArray[np.float64]:
 
 
 def _shape(size: Size | None) -> tuple[int, ...]:
-    return () if size is None else (size,) if isinstance(size, int) else tuple(size)
+    return () if size is None else (int(size),) if isinstance(size, (int, np.integer)) else tuple(size)

@@ -69,6 +69,8 @@ def weighted_cross_entropy(
     if actions.shape != (number,) or weights.shape != (number,) or number == 0:
         got = f"logits {logits.shape}, actions {actions.shape} and weights {weights.shape}"
         raise ShapeError(f"got {got}, wanted (N, A), (N,) and (N,) with N > 0")
+    if actions.dtype.kind not in "iu":
+        raise MaskError(f"got actions of dtype {actions.dtype}, wanted whole numbers")
     if not np.isfinite(weights).all():
         raise NonFiniteError(f"weights[{np.argmin(np.isfinite(weights))}] is not finite")
     rows = np.arange(number)

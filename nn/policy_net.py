@@ -8,6 +8,7 @@ a fraction of the time, is the business of nn/fast.py, and tests hold the two eq
 
 import os
 from collections.abc import Mapping, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,15 @@ class PolicyNet(Sequential):
         rng: NormalSource,
         dtype: DTypeLike = np.float32,
     ) -> None:
+        if len(filters) != 2:
+            raise ShapeError(f"PolicyNet: got filters {filters}, wanted two numbers")
+        height, width, planes, hidden = _size(height), _size(width), _size(planes), _size(hidden)
+        filters = (_size(filters[0]), _size(filters[1]))
         self.height, self.width, self.planes = height, width, planes
-        self.filters, self.hidden = (filters[0], filters[1]), hidden
+        self.filters, self.hidden = filters, hidden
         self.dtype: np.dtype[Any] = np.dtype(dtype)
+        if self.dtype not in (np.float32, np.float64):
+            raise ValueError(f"PolicyNet: got dtype {self.dtype}, wanted float32 or float64")
         cells = height * width
         self.conv1 = Conv2D(planes, filters[0], 3, 1, rng=rng, dtype=dtype, name="conv1")
         self.conv2 = Conv2D(filters[0], filters[1], 3, 1, rng=rng, dtype=dtype, name="conv2")
@@ -79,11 +86,11 @@ class PolicyNet(Sequential):
 
     def backward(self, d_out: FloatArray) -> FloatArray:
         """d_logits (N, A) -> d_x (N, planes, H, W), adding to the gradients of all eight parameters."""
-        return self._fast.backward(d_out)
+        return self._fast.backward(self._checked_slope(d_out))
 
     def add_gradients(self, d_out: FloatArray) -> None:
         """Do what backward does without d_x, which in training nobody asks for."""
-        self._fast.add_gradients(d_out)
+        self._fast.add_gradients(self._checked_slope(d_out))
 
     def memory(self) -> int:
         """Return how many bytes of memory for intermediate results are held, enough for the largest batch so far."""
@@ -181,6 +188,19 @@ class PolicyNet(Sequential):
         if x.ndim != 4 or x.shape[1:] != wanted:
             raise ShapeError(f"PolicyNet: got x {x.shape}, wanted (N, {wanted[0]}, {wanted[1]}, {wanted[2]})")
         return x.astype(self.dtype, copy=False)
+
+
+    def _checked_slope(self, d_out: FloatArray) -> FloatArray:
+        d_out = np.asarray(d_out)
+        if d_out.ndim != 2 or d_out.shape[1] != self.height * self.width:
+            raise ShapeError(f"PolicyNet: got d_logits {d_out.shape}, wanted (N, {self.height * self.width})")
+        return d_out
+
+
+def _size(number: int) -> int:
+    if index(number) < 1:
+        raise ShapeError(f"PolicyNet: got a size of {number}, wanted 1 or more")
+    return index(number)
 
 
 def _finite(logits: FloatArray) -> FloatArray:

@@ -76,8 +76,8 @@ def load_arrays(path: str | os.PathLike[str]) -> tuple[dict[str, AnyArray], dict
         data = path.read_bytes()
     except FileNotFoundError as error:
         raise WeightsError(f"{path}: the file is missing") from error
-    except OSError as error:
-        raise WeightsError(f"{path}: cannot be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: the name has a NUL in it
+        raise WeightsError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from error
     if not data.startswith(b"PK"):
         raise WeightsError(f"{path}: is no .npz file; wanted one written by save_arrays")
     sealed, digest = data[:-DIGITS], data[-DIGITS:]

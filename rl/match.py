@@ -36,12 +36,12 @@ def play_games(
             its_games = [i for i in running if to_move[i] is agent]
             if not its_games:
                 continue
-            cells = agent.choose_many([games[i] for i in its_games], rng)
+            cells = _choices(agent, [games[i] for i in its_games], rng)
             for i, cell in zip(its_games, cells, strict=True):
                 try:
                     games[i].play(cell)
                 except IllegalMoveError as error:
-                    raise type(error)(f"{agent.name}: {error}") from None
+                    raise IllegalMoveError(f"{_name(agent)}: {error}") from error
         still = [i for i in running if games[i].outcome is None]
         if finished is not None and len(still) < len(running):
             finished(len(running) - len(still))
@@ -57,6 +57,17 @@ def play_game(black: Agent, white: Agent, board: Board, rng: RandomSource) -> Ga
     return play_games([(black, white)], [board], rng)[0]
 
 
+def _choices(agent: Agent, boards: Sequence[Board], rng: RandomSource) -> Sequence[int]:
+    """One cell a board; whoever is no Agent of ours need not know how to answer for many."""
+    if hasattr(agent, "choose_many"):
+        return agent.choose_many(boards, rng)
+    return [agent.choose(board, rng) for board in boards]
+
+
+def _name(agent: Agent) -> str:
+    return getattr(agent, "name", type(agent).__name__)
+
+
 def _record(game: Board, black: Agent, white: Agent, opening: int) -> GameRecord:
     assert game.outcome is not None
     return GameRecord(
@@ -65,8 +76,8 @@ def _record(game: Board, black: Agent, white: Agent, opening: int) -> GameRecord
         win_length=game.win_length,
         rule=game.rule,
         moves=tuple(game.moves),
-        black=black.name,
-        white=white.name,
+        black=_name(black),
+        white=_name(white),
         winner=game.outcome.winner,
         opening=opening,
     )

@@ -6,6 +6,7 @@ whichever generator it is: a run with NumPy's and a run with Java's consume thei
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def choose_cells(logits: NDArray[Any], legal: BoolArray, temperature: float, rng
     logits (N, A), legal (N, A) with at least one True a row. Temperature 0 means the largest legal logit
     (the first of equals) and draws nothing. Returns (N,) int64. Raises MaskError, NonFiniteError.
     """
-    if temperature < 0:
+    if not 0 <= temperature < math.inf:
         raise ValueError(f"the temperature is {temperature}; it must be 0 (argmax) or positive")
     if temperature == 0:
         best: IntArray = np.argmax(masked_log_softmax(logits, legal), axis=1)

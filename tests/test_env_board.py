@@ -63,6 +63,10 @@ def test_a_new_board():
         ((2, 15), "height 2: a board has from 3 to 25"),
         ((15, 26), "width 26: a board has from 3 to 25"),
         ((15, 15, 0), "win_length 0: .* use 1 to 15"),
+        ((5.0, 15), "height 5.0: use a whole number"),
+        ((15, None), "width None: use a whole number"),
+        ((15, 15, 2.5), "win_length 2.5: use a whole number"),
+        ((15, 15, True), "win_length True: use a whole number"),
         ((4, 7, 8), "win_length 8: no line of a 4x7 board is that long; use 1 to 7"),
         ((15, 15, 5, "freestyle"), "rule 'freestyle': use Rule.FREESTYLE"),
         ((15, 15, 4, Rule.RENJU), "win_length 4: renju"),
@@ -262,3 +266,19 @@ def test_equality_is_of_the_whole_game():
 
 def test_repr_names_the_game():
     assert repr(Board.from_moves([0, 4], 3, 3, 3)) == "<Board 3x3 win_length=3 freestyle moves=a3 b2 outcome=None>"
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64])
+def test_numpys_small_integers_do_not_overflow(kind):
+    board = Board(kind(25), kind(25), kind(5))
+    board.play(kind(24))
+    board.play(624)
+    assert board.legal_mask().shape == (625,) and board.moves == [24, 624]
+    assert {type(number) for number in (board.height, board.width, board.win_length)} == {int}
+
+
+def test_a_refusal_may_be_passed_on_to_another_process():
+    for error in (ForbiddenMoveError("h8", Forbidden.OVERLINE | Forbidden.DOUBLE_FOUR), IllegalMoveError("occupied")):
+        twin = pickle.loads(pickle.dumps(error))
+        assert type(twin) is type(error) and str(twin) == str(error)
+        assert getattr(twin, "kind", None) == getattr(error, "kind", None)

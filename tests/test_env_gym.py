@@ -246,3 +246,22 @@ def test_render_modes(capsys):
 def test_public_names_of_the_package():
     assert set(env.__all__) >= {"Board", "Rule", "Outcome", "BLACK", "WHITE", "EMPTY", "IllegalMoveError", "Lockstep"}
     assert [name for name in env.__all__ if not hasattr(env, name)] == []
+
+
+@pytest.mark.parametrize("action", [1.7, 1.0, np.float32(1), "1", None, [1], np.nan])
+def test_an_action_is_a_whole_number(action):
+    env = GomokuEnv(size=3, win_length=3)
+    env.reset()
+    with pytest.raises(TypeError):
+        env.step(action)
+    assert env.board.moves == []
+    for number in (0, np.int64(1), np.array(2), np.uint8(3)):
+        env.step(number)
+    assert env.board.moves == [0, 1, 2, 3]
+
+
+def test_a_reply_is_a_whole_number():
+    env = GomokuEnv(size=3, win_length=3, opponent=lambda board, rng: 1.7, colour="black")
+    env.reset()
+    with pytest.raises(TypeError):
+        env.step(0)

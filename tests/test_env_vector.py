@@ -155,3 +155,12 @@ def test_gymnasiums_wrappers_take_it():
         elif "episode" in infos:
             lengths += infos["episode"]["l"][infos["_episode"]].tolist()
     assert len(lengths) > 20 and all(5 <= length <= 9 for length in lengths)
+
+
+@pytest.mark.parametrize("actions", [[0.0, 1.0], [True, False], ["0", "1"], [None, 1]])
+def test_actions_are_whole_numbers(actions):
+    games = GomokuVectorEnv(2, size=3, win_length=3)
+    games.reset()
+    with pytest.raises(TypeError, match="cells are whole numbers"):
+        games.step(np.array(actions))
+    assert games.action_masks().all()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nn import PolicyNet
+from nn import PolicyNet, ShapeError
 from nn.exact import exact_dense, exact_forward, exact_outputs, java_argmax, java_sample_action, java_softmax
 from nn.java_random import JavaRandom
 
@@ -119,3 +119,10 @@ class Zero(JavaRandom):
 
 def test_a_draw_of_zero_gives_the_first_index_even_at_probability_zero() -> None:
     assert java_sample_action(np.array([0.0, 1.0]), Zero(0)) == 0
+
+
+def test_wrong_shapes() -> None:
+    net = PolicyNet(3, 4, filters=(1, 1), hidden=1, rng=np.random.default_rng(0))
+    for shape in [(2, 3, 4), (1, 3, 3, 4), (1, 1, 3, 4), (1, 2, 4, 4)]:
+        with pytest.raises(ShapeError, match="wanted"):
+            exact_forward(net, np.zeros(shape))

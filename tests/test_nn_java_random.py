@@ -94,6 +94,17 @@ def test_seeds_count_modulo_two_to_the_48() -> None:
     assert JavaRandom(-1).next_int() == JavaRandom(2**48 - 1).next_int()
 
 
+def test_numpys_integers_count_as_numbers() -> None:
+    for seed in (np.int64(-1), np.uint64(2**64 - 1), np.int8(-1)):
+        mine, plain = JavaRandom(seed), JavaRandom(-1)
+        assert [mine.next_int() for _ in range(5)] == [plain.next_int() for _ in range(5)]
+        assert mine.random(np.int64(3)).tolist() == plain.random(3).tolist()
+    assert type(JavaRandom(1).next_int(np.int8(100))) is int
+    for seed in (1.5, None, "1"):
+        with pytest.raises(TypeError):
+            JavaRandom(seed)  # type: ignore[arg-type]
+
+
 def test_logarithm_is_within_one_ulp_and_not_the_library_one() -> None:
     rng = np.random.default_rng(4)
     x = np.concatenate([rng.random(20000), 2.0 ** rng.uniform(-104, 1000, 20000), 1 + rng.uniform(-1e-6, 1e-6, 2000)])

@@ -81,6 +81,9 @@ def test_refusals() -> None:
     for action in (1, 4, -1, 225):
         with pytest.raises(MaskError, match=f"action {action} of row 0 is not legal"):
             weighted_cross_entropy(logits, np.array([action, 2]), weights, LEGAL)
+    for numbers in ([0.0, 2.0], [True, False], [np.nan, 2.0]):
+        with pytest.raises(MaskError, match="wanted whole numbers"):
+            weighted_cross_entropy(logits, np.array(numbers), weights, LEGAL)
     for shape in [(4,), (1, 2, 4)]:
         with pytest.raises(ShapeError):
             masked_log_softmax(np.zeros(shape), np.ones(shape, bool))

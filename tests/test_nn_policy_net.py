@@ -1,5 +1,8 @@
 """The policy network: shapes, Java's weights, predict beside forward, copies, and what it refuses."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -98,6 +101,38 @@ def test_wrong_shapes(shape: tuple[int, ...]) -> None:
     for call in (small_net().predict, small_net().forward):
         with pytest.raises(ShapeError, match=r"wanted \(N, 3, 3, 4\)"):
             call(np.zeros(shape, np.float32))
+
+
+@pytest.mark.parametrize("shape", [(2, 13), (2, 1), (12,), (2, 12, 1), (2, 3, 4)])
+def test_wrong_shapes_of_slopes(shape: tuple[int, ...]) -> None:
+    net = small_net()
+    net.forward(some(2))
+    for call in (net.backward, net.add_gradients):
+        with pytest.raises(ShapeError, match=r"d_logits .* wanted \(N, 12\)"):
+            call(np.zeros(shape, np.float32))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"height": 0}, {"width": -1}, {"planes": 0}, {"hidden": 0}, {"filters": (0, 1)}, {"filters": (1, 2, 3)}]
+)
+def test_wrong_sizes(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ShapeError, match="PolicyNet: got"):
+        PolicyNet(**{"height": 3, "width": 3, "rng": np.random.default_rng(0), **wrong})
+
+
+def test_only_two_dtypes(tmp_path: Path) -> None:
+    small_net().save(tmp_path / "net.npz")
+    for dtype in ("int32", np.float16, complex):
+        with pytest.raises(ValueError, match="wanted float32 or float64"):
+            PolicyNet(3, 3, rng=np.random.default_rng(0), dtype=dtype)
+        with pytest.raises(ValueError, match="wanted float32 or float64"):
+            PolicyNet.load(tmp_path / "net.npz", dtype=dtype)
+
+
+def test_sizes_may_be_numpys_integers(tmp_path: Path) -> None:
+    three, two = np.int64(3), np.int8(2)
+    PolicyNet(three, three, filters=(two, two), hidden=two, rng=np.random.default_rng(0)).save(tmp_path / "net.npz")
+    assert PolicyNet.load(tmp_path / "net.npz").predict(np.zeros((1, 2, 3, 3))).shape == (1, 9)
 
 
 def test_damaged_weights_and_inputs_are_told() -> None:

@@ -104,6 +104,7 @@ def test_any_flipped_bit(tmp_path: Path) -> None:
 def test_missing_file_directory_and_other_kinds(tmp_path: Path) -> None:
     assert "missing" in refusal(tmp_path / "none.npz")
     assert "directory" in refusal(tmp_path)
+    assert "null byte" in refusal(tmp_path / "a\0b")
     (tmp_path / "text").write_text("not a zip")
     assert "no .npz" in refusal(tmp_path / "text")
     (tmp_path / "nothing").write_bytes(b"")

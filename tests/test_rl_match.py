@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from env import BLACK, WHITE, Board, IllegalMoveError
+from env import BLACK, WHITE, Board, IllegalMoveError, Rule
+from env.coords import parse_cell
 from rl.agents import Agent, AgentSpecError, GreedyAgent, RandomAgent, make_agent
 from rl.arena import ArenaError, Tally, compare, random_opening, wilson_interval
 from rl.match import play_game, play_games
@@ -125,9 +126,45 @@ def test_a_draw_is_no_win():
         ("policy:x.npz,temprature=1", "temperature"),
         ("policy:x.npz,temperature=hot", "number"),
         ("policy:x.npz,temperature=-1", "0"),
+        ("policy:x.npz,temperature=nan", "argmax"),
+        ("policy:x.npz,temperature=inf", "argmax"),
         ("greedy,first", "key=value"),
     ],
 )
 def test_a_wrong_spec_names_what_was_meant(spec, hint):
     with pytest.raises(AgentSpecError, match=hint):
         make_agent(spec)
+
+
+@pytest.mark.parametrize("spec", ["random", "greedy", "greedy:java"])
+def test_once_the_game_is_over_there_is_nothing_to_choose(spec):
+    over = Board.from_moves([0, 3, 1, 4, 2], 3, 3, 3)
+    agent, rng = make_agent(spec), np.random.default_rng(1)
+    with pytest.raises(IllegalMoveError, match=f"^{spec} has nothing to choose"):
+        agent.choose(over, rng)
+    with pytest.raises(IllegalMoveError, match="nothing to choose"):
+        agent.choose_many([Board(3, 3, 3), over], rng)
+
+
+def test_choosing_is_all_that_a_foreign_agent_must_know():
+    class Foreign:
+        def choose(self, board, rng):
+            return int(np.flatnonzero(board.legal_mask())[0])
+
+    record = play_game(Foreign(), FirstCell(), Board(3, 3, 3), np.random.default_rng(1))
+    assert (record.black, record.white, record.winner) == ("Foreign", "first", BLACK)
+
+
+def test_a_forbidden_choice_names_the_agent():
+    """Black at the crossing of two open threes."""
+    names = ("g8", "a1", "i8", "c1", "h7", "e1", "h9", "g1")
+    board = Board.from_moves([parse_cell(name, 15, 15) for name in names], rule=Rule.RENJU)
+
+    class Stubborn(Agent):
+        name = "stubborn"
+
+        def choose(self, board, rng):
+            return parse_cell("h8", 15, 15)
+
+    with pytest.raises(IllegalMoveError, match="stubborn: h8 .* is forbidden to black: double three"):
+        play_game(Stubborn(), FirstCell(), board, np.random.default_rng(1))

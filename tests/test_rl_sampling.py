@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from nn import PolicyNet
 from nn.java_random import JavaRandom
 from nn.losses import MaskError, NonFiniteError
+from rl.agents import PolicyAgent
 from rl.sampling import choose_cells, draw_uniforms, inverse_cdf
 
 
@@ -61,5 +63,8 @@ def test_refuses_what_is_no_distribution():
         choose_cells(np.zeros((2, 3)), np.array([[True, True, True], [False, False, False]]), 1.0, rng)
     with pytest.raises(NonFiniteError):
         choose_cells(np.array([[0.0, np.nan, 1.0]]), np.ones((1, 3), dtype=bool), 1.0, rng)
-    with pytest.raises(ValueError, match="temperature"):
-        choose_cells(np.zeros((1, 3)), np.ones((1, 3), dtype=bool), -1.0, rng)
+    for temperature in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="temperature"):
+            choose_cells(np.zeros((1, 3)), np.ones((1, 3), dtype=bool), temperature, rng)
+        with pytest.raises(ValueError, match="temperature"):
+            PolicyAgent(PolicyNet(3, 3, filters=(1, 1), hidden=1, rng=rng), temperature)

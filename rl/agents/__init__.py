@@ -6,6 +6,7 @@ A spec is `name[:argument][,key=value]...`; what follows says which names, argum
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable
 
 from nn import PolicyNet
@@ -81,7 +82,7 @@ def _make_policy(spec: str, argument: str, options: dict[str, str]) -> Agent:
     taken = _take(spec, options, temperature=0.0)
     if not argument:
         raise AgentSpecError(f"{spec!r} names no weights file; write policy:PATH")
-    if taken["temperature"] < 0:
+    if not 0 <= taken["temperature"] < math.inf:
         raise AgentSpecError(f"the temperature in {spec!r} must be 0 (argmax) or positive")
     return PolicyAgent(PolicyNet.load(argument), temperature=taken["temperature"], name=spec)
 

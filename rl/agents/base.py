@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from env import Board
+from env import Board, IllegalMoveError
 from env.observation import Positions, positions_of
 from rl.sampling import IntArray, RandomSource
 
@@ -20,7 +20,10 @@ class Agent(ABC):
 
     @abstractmethod
     def choose(self, board: Board, rng: RandomSource) -> int:
-        """A legal cell for the side to move. The board is left as it was. Undefined once the game is over."""
+        """A legal cell for the side to move. The board is left as it was.
+
+        Raises IllegalMoveError once the game is over.
+        """
 
     def choose_many(self, boards: Sequence[Board], rng: RandomSource) -> list[int]:
         """One cell a board, in order."""
@@ -36,8 +39,11 @@ class BatchAgent(Agent):
 
     def choose(self, board: Board, rng: RandomSource) -> int:
         """A legal cell for the side to move."""
-        return int(self.choose_positions(positions_of([board]), rng)[0])
+        return self.choose_many([board], rng)[0]
 
     def choose_many(self, boards: Sequence[Board], rng: RandomSource) -> list[int]:
-        """One cell a board, in order, decided in one call."""
+        """One cell a board, in order, decided in one call. Raises IllegalMoveError once a game is over."""
+        for board in boards:
+            if board.is_over:
+                raise IllegalMoveError(f"{self.name} has nothing to choose: the game is over in {board!r}")
         return [int(cell) for cell in self.choose_positions(positions_of(boards), rng)]

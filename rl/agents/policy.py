@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from env.observation import Positions
 from nn import PolicyNet
 from rl.agents.base import BatchAgent
@@ -12,7 +14,7 @@ class PolicyAgent(BatchAgent):
     """Plays from softmax(logits / temperature) over the legal cells; temperature 0 plays the largest logit."""
 
     def __init__(self, net: PolicyNet, temperature: float = 0.0, name: str = "policy") -> None:
-        if temperature < 0:
+        if not 0 <= temperature < math.inf:
             raise ValueError(f"the temperature is {temperature}; it must be 0 (argmax) or positive")
         self.net = net
         self.temperature = temperature

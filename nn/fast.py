@@ -37,7 +37,7 @@ from nn.layers import Dense, FloatArray, NoForwardError
 from nn.workspace import Workspace
 
 TOGETHER = 256  # positions that go through the net at once
-STRIP = 768  # columns of a strip: in float32, 145 rows of so many are 440 KB
+SHORT, LONG = 384, 1024  # columns of a strip: at most LONG, unless one slot has more; below SHORT it takes in more rows
 DENSE_ROWS = 512  # about so many rows of a dense layer's weight get their slopes at once
 SKEW = 16  # added to the length of a row of columns: rows a power of two apart would share few places in the cache
 
@@ -58,10 +58,9 @@ class Slots:
         self.count = (height + 2) * self.stride + 1
 
     def strips(self, positions: int) -> Iterator[Strip]:
-        """Cut the board into strips of about STRIP columns, ``positions`` to a slot."""
-        rows = max(1, STRIP // (self.stride * positions))
-        parts = max(1, round(self.width * positions / STRIP)) if rows == 1 else 1
-        cols = -(-self.width // min(parts, self.width))
+        """Cut the board into strips, ``positions`` columns to a slot: top to bottom, then the next ones to the right."""
+        rows = max(1, SHORT // (self.stride * positions))
+        cols = -(-self.width // min(self.width, -(-self.width * positions // LONG)))
         for col in range(0, self.width, cols):
             for row in range(0, self.height, rows):
                 end_row, end_col = min(row + rows, self.height), min(col + cols, self.width)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import env.board
-from env import BLACK, Board, Outcome, Rule
+import env.renju
+from env import BLACK, Board, Forbidden, Outcome, Rule
 from env.renju import forbidden_by_definition
 
 
@@ -122,6 +123,49 @@ WRONG_RULES = {
 def test_a_wrong_rule_is_caught(name, monkeypatch):
     WRONG_RULES[name](monkeypatch)
     with pytest.raises((AssertionError, StopIteration)):
+        for seed in range(60):
+            for rule in (Rule.FREESTYLE, Rule.STANDARD):
+                follow_a_game(Board(5, 6, 3, rule), random.Random(seed))
+
+
+def without(kind):
+    """Wrong tables of renju, which let one kind of forbidden point pass."""
+    return lambda cells: {cell: why for cell, why in env.renju.forbidden_points(cells).items() if why is not kind}
+
+
+WRONG_RENJU = {
+    "white's overline is none": lambda patch: patch.setattr(Rule, "exact", lambda rule, _: rule is not Rule.FREESTYLE),
+    "double fours are let pass": lambda patch: patch.setattr(
+        env.board, "forbidden_points", without(Forbidden.DOUBLE_FOUR)
+    ),
+    "double threes are let pass": lambda patch: patch.setattr(
+        env.board, "forbidden_points", without(Forbidden.DOUBLE_THREE)
+    ),
+    "overlines are let pass": lambda patch: patch.setattr(env.board, "forbidden_points", without(Forbidden.OVERLINE)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_RENJU)
+def test_a_wrong_rule_of_renju_is_caught(name, monkeypatch):
+    WRONG_RENJU[name](monkeypatch)
+    with pytest.raises(AssertionError):
+        for seed in range(60):
+            follow_a_game(Board(6, 7, 5, Rule.RENJU), random.Random(seed))
+
+
+true_winner = winner
+WRONG_REFEREES = {
+    "overlines always win": lambda *game: true_winner(*game[:4], Rule.FREESTYLE),
+    "overlines never win": lambda *game: true_winner(*game[:4], Rule.STANDARD),
+    "black's lines are white's": lambda *game: -(true_winner(*game) or 0) or None,
+    "the board is a row shorter": lambda stones, height, *rest: true_winner(stones, height - 1, *rest),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_REFEREES)
+def test_a_wrong_referee_is_caught(name, monkeypatch):
+    monkeypatch.setitem(globals(), "winner", WRONG_REFEREES[name])
+    with pytest.raises(AssertionError):
         for seed in range(60):
             for rule in (Rule.FREESTYLE, Rule.STANDARD):
                 follow_a_game(Board(5, 6, 3, rule), random.Random(seed))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import env.bitboard
 from env import BLACK, WHITE, Board, Forbidden, ForbiddenMoveError, IllegalMoveError, Rule
 from env.bitboard import Bitboard
+from env.renju import ALLOWED
 
 
 def check_equal(bits, board):
@@ -54,6 +55,10 @@ def follow_a_game(height, width, win_length, rule, rng, every=1):
         board.play(cell)
         bits.play(cell)
         check_equal(bits, board)
+        for forbidden, kind in board.forbidden().items():
+            with pytest.raises(ForbiddenMoveError) as caught:
+                bits.play(forbidden)
+            assert caught.value.kind == kind, f"{board!r}"
         if not board.is_over and len(board.moves) % every == 0:
             for colour in (BLACK, WHITE):
                 assert bits.cells_of(bits.winning(colour)) == winning_by_trying(board, colour), f"{board!r}"
@@ -160,3 +165,17 @@ def test_a_wrong_rule_is_caught(name, wrong, monkeypatch):
     with pytest.raises((AssertionError, ValueError, IndexError)):
         for seed in range(30):
             follow_a_game(5, 6, 3, Rule.FREESTYLE, random.Random(seed))
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("forbidden_points", lambda cells: {}),  # black may play everywhere
+        ("forbidden_at", lambda cells, cell: ALLOWED),  # the mask is right, but a forbidden point is not refused
+    ],
+)
+def test_a_wrong_rule_of_renju_is_caught(name, wrong, monkeypatch):
+    monkeypatch.setattr(env.bitboard, name, wrong)
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        for seed in range(30):
+            follow_a_game(6, 7, 5, Rule.RENJU, random.Random(seed), every=9)

@@ -58,7 +58,7 @@ class Slots:
         self.count = (height + 2) * self.stride + 1
 
     def strips(self, positions: int) -> Iterator[Strip]:
-        """Cut the board into strips, ``positions`` columns to a slot: top to bottom, then the next ones to the right."""
+        """Cut the board into strips, ``positions`` columns to a slot: from top to bottom, then further right."""
         rows = max(1, SHORT // (self.stride * positions))
         cols = -(-self.width // min(self.width, -(-self.width * positions // LONG)))
         for col in range(0, self.width, cols):

@@ -39,7 +39,8 @@ def test_gitignore_hides_no_source() -> None:
 
 def test_the_wheel_holds_every_source_file_and_no_tests(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
-    wanted = {name for package in PACKAGES for name in in_git(package)}
+    results = "experiments/results/"  # what past runs gave: for readers of the repository, not for an installation
+    wanted = {name for package in PACKAGES for name in in_git(package) if not name.startswith(results)}
     for name in [*wanted, "setup.cfg", "pyproject.toml", "README.md", "LICENSE"]:
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_bytes((ROOT / name).read_bytes())

@@ -17,6 +17,7 @@ from env.lockstep import Lockstep
 from experiments.config import Config
 from nn import PolicyNet
 from nn.optim import Adam
+from nn.weights import WeightsError, check_array, check_names
 from rl.baseline import make_baseline
 from rl.drill import DrillStats, drill
 from rl.league import League, batch_agent
@@ -206,13 +207,20 @@ class Learner:
         def part(prefix: str) -> dict[str, NDArray[Any]]:
             return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
 
+        wanted = self.net.meta()
+        if meta["net"] != wanted:
+            raise WeightsError(f"{where}: the checkpoints hold {meta['net']}, but config.json asks for {wanted}")
+        baseline, state = part("baseline."), self.baseline.state()
+        check_names(f"{where}, baseline", baseline, list(state))
+        for name, array in state.items():
+            check_array(f"{where}, baseline", name, baseline[name], array.shape, array.dtype)
         net = PolicyNet.from_arrays(part("net."), meta["net"], where)
         snapshots = [
             PolicyNet.from_arrays(part(f"past{i}."), meta["net"], where) for i in range(meta["snapshots"])
         ]
         self.optimizer = Adam(net.parameters(), learning_rate=self.config.learning_rate)
         self.optimizer.load_state(part("optimizer."))
-        self.baseline.load_state(part("baseline."))
+        self.baseline.load_state(baseline)
         self.net, self.league.snapshots = net, snapshots
         self.rng.bit_generator.state = meta["generator"]
         self.updates, self.games, self.positions = updates, meta["games"], meta["positions"]

@@ -21,13 +21,15 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from experiments.checkpoint import load_latest, save_checkpoint
-from experiments.config import config_from, load_config, presets
+from experiments.config import Config, config_from, load_config, presets
 from experiments.errors import EXIT_OK, UserError
 from experiments.learner import Learner, Report
 from experiments.metrics import MetricsLog, Row
 from experiments.run_dir import RunDir, new_run_path
-from experiments.verdict import evaluate, report, tactical_suite
-from rl.agents import make_agent
+from experiments.verdict import evaluate, new_board, report, tactical_suite
+from rl.agents import PolicyAgent, make_agent
+from rl.arena import random_opening
+from rl.league import POOL, SELF
 from rl.selfplay import LEARNER
 from rl.tactics import TacticalSuite
 
@@ -194,6 +196,19 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK
 
 
+def check_evaluation(config: Config) -> None:
+    """Check that everybody whom the run is to meet plays on its board, and that the openings of evaluations fit it.
+
+    Raises UserError, AgentSpecError, WeightsError or ArenaError.
+    """
+    for name in {*config.evaluate_against, *config.opponents, config.drill_opponent} - {SELF, POOL}:
+        agent = make_agent(name)
+        if isinstance(agent, PolicyAgent) and (agent.net.height, agent.net.width) != (config.height, config.width):
+            own = f"{agent.net.height}x{agent.net.width}"
+            raise UserError(f"{name} plays on {own} only; the board is {config.height}x{config.width}")
+    random_opening(lambda: new_board(config), config.evaluation_plies, np.random.default_rng(0))
+
+
 @contextmanager
 def open_run(args: argparse.Namespace) -> Iterator[tuple[RunDir, Learner]]:
     """The run directory to work in, new or resumed, and its learner as it was before any game.
@@ -209,8 +224,7 @@ def open_run(args: argparse.Namespace) -> Iterator[tuple[RunDir, Learner]]:
     settings = [*args.set, *([f"seed={args.seed}"] if args.seed is not None else [])]
     config = load_config(args.preset, args.config, settings)
     learner = Learner(config)
-    for name in config.evaluate_against:
-        make_agent(name)
+    check_evaluation(config)
     path = args.run_dir or new_run_path(config.name, config.seed)
     with RunDir.create(path, config.as_dict(), sys.argv[1:]) as run_dir:
         yield run_dir, learner

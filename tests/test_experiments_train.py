@@ -157,8 +157,34 @@ def test_what_cannot_be_is_refused_in_one_line(whole, tmp_path, capsys):
     assert "greedy" in refused("--set", "evaluate_against=['gredy']", "--run-dir", str(tmp_path / "a"))
     assert "greedy" in refused("--set", "opponents={gredy = 1}", "--run-dir", str(tmp_path / "b"))
     assert "win_length 9" in refused("--set", "win_length=9", "--run-dir", str(tmp_path / "c"))
+    policy = f"policy:{whole / 'policy.npz'}"
+    for setting in (f"evaluate_against=['{policy}']", f"opponents={{'{policy}' = 1}}", f"drill_opponent={policy}"):
+        assert "plays on 4x4 only; the board is 6x6" in refused("--set", setting, "--run-dir", str(tmp_path / "d"))
+    assert "ended the game" in refused("--set", "evaluation_plies=36", "--run-dir", str(tmp_path / "e"))
     assert before == {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()}
-    assert not (tmp_path / "a").exists() and not (tmp_path / "b").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [("hidden", 9, "config.json asks for"), ("dtype", "float64", "config.json asks for"),
+     ("baseline", "tactics", "baseline: sums has shape"), ("baseline", "none", "baseline: missing"),
+     ("opponents", {"self": 1.0}, "baseline: sums has shape")],
+)  # fmt: skip
+def test_a_config_that_was_changed_beneath_its_checkpoints_is_refused(whole, tmp_path, capsys, key, value, says):
+    shutil.copytree(whole, tmp_path / "run")
+    path = tmp_path / "run" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"games": 1280, key: value}))
+    assert main(["train", "--resume", str(tmp_path / "run")]) == 2
+    err = capsys.readouterr().err
+    assert says in err and err.count("\n") == 1
+    assert weights(tmp_path / "run") == weights(whole)
+
+
+def test_openings_that_leave_nothing_to_learn_are_one_line(tmp_path, capsys):
+    settings = ("opening_plies=16", "games_per_update=1", "drills=0", "drills_per_update=0")
+    assert main(command("--run-dir", str(tmp_path / "run"), games=64, settings=settings)) == 2
+    assert "the learner made no decision in 1 games" in capsys.readouterr().err
 
 
 def test_java_weights_are_where_training_begins(tmp_path):

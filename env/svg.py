@@ -92,11 +92,13 @@ def _stones(board: Board, numbers: bool) -> Iterator[str]:
 
 
 def _forbidden(board: Board) -> Iterator[str]:
-    """The kind of each forbidden point, on a patch of wood that hides the crossing."""
+    """The kind of each forbidden point, 44 above 33 if it is both, on a patch of wood that hides the crossing."""
     for cell, kind in sorted(board.forbidden().items()):
         row, col = divmod(cell, board.width)
-        yield _circle(board, cell, 0.34, f'fill="{_rgb(WOOD)}" fill-opacity="0.9"')
-        yield _text(col, row, kind.code, 0.42 if len(kind.code) < 3 else 0.24, MARK)
+        yield _circle(board, cell, 0.36, f'fill="{_rgb(WOOD)}" fill-opacity="0.9"')
+        codes = kind.code.split("+")
+        for i, code in enumerate(codes):
+            yield _text(col, row + 0.34 * (i - (len(codes) - 1) / 2), code, 0.42 if len(codes) == 1 else 0.36, MARK)
 
 
 def _tints(board: Board, heat: NDArray[np.float64]) -> Iterator[str]:

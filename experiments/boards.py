@@ -47,8 +47,11 @@ def draw_board(
     if heat is not None:
         _draw_heat(ax, board, np.asarray(heat, dtype=np.float64).reshape(board.height, board.width))
     for cell, kind in sorted(board.forbidden().items()):
-        _disc(ax, board, cell, 0.34, WOOD)
-        _write(ax, board, cell, kind.code, 0.34, MARK)
+        _disc(ax, board, cell, 0.36, WOOD)
+        codes = kind.code.split("+")  # a point that is both has 44 above 33
+        for i, code in enumerate(codes):
+            above = 0.34 * ((len(codes) - 1) / 2 - i)
+            _write(ax, board, cell, code, 0.34 if len(codes) == 1 else 0.27, MARK, above)
     _draw_stones(ax, board, numbers)
     ax.set(xlim=(-0.7, right + 0.7), ylim=(-0.7, top + 0.7), aspect="equal")
     ax.set_title("\n".join(title_lines(title, board.width)), parse_math=False)
@@ -97,12 +100,13 @@ def _disc(ax: Axes, board: Board, cell: int, radius: float, colour: RGB) -> None
     _add(ax, Circle(_point(board, cell), radius, facecolor=_unit(colour), linewidth=0, zorder=2))
 
 
-def _write(ax: Axes, board: Board, cell: int, text: str, height: float, colour: RGB) -> None:
-    """Write text on a crossing as outlines, so that it grows and shrinks with the board; at most 0.66 wide."""
+def _write(ax: Axes, board: Board, cell: int, text: str, height: float, colour: RGB, above: float = 0) -> None:
+    """Write text on or above a crossing as outlines, so that it grows and shrinks with the board; at most 0.66 wide."""
     path, box, (low, high) = _outline(text)
     scale = min(height / (high - low), 0.66 / box.width)
     centred = Affine2D().translate(-(box.x0 + box.x1) / 2, -(low + high) / 2).scale(scale)
-    outline = centred.translate(*_point(board, cell)).transform_path(path)
+    col, row = _point(board, cell)
+    outline = centred.translate(col, row + above).transform_path(path)
     _add(ax, PathPatch(outline, facecolor=_unit(colour), linewidth=0, zorder=3))
 
 

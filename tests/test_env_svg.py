@@ -13,6 +13,8 @@ from env.svg import LAST, UNIT, board_svg, heat_colour
 
 Point = tuple[float, float]
 
+BOTH = "e8 a1 f8 c1 g8 e1 h5 g1 h6 a3 h7 c3 i9 o1 j10 o3 i7 o5 j6 o7"  # h8 makes two fours and two threes
+
 
 def played(moves: str, height: int = 15, width: int = 15, rule: Rule = Rule.FREESTYLE, win_length: int = 5) -> Board:
     cells = [parse_cell(name, height, width) for name in moves.split()]
@@ -112,6 +114,15 @@ def test_forbidden_points_are_written_with_their_kind() -> None:
     assert texts(drawn(board))["33"] == [at(board, "h8")]
     assert "33" not in texts(drawn(played(moves)))  # freestyle forbids nothing
     assert "33" not in texts(drawn(played(moves + " o1", rule=Rule.RENJU)))  # white to move
+
+
+def test_a_double_four_and_double_three_is_written_on_two_lines() -> None:
+    board = played(BOTH, rule=Rule.RENJU)
+    written = texts(drawn(board))
+    (x, y), (fours, threes) = at(board, "h8"), (written["44"][0], written["33"][0])
+    assert fours[0] == threes[0] == x
+    assert fours[1] < y < threes[1] < fours[1] + UNIT / 2
+    assert "44+33" not in written
 
 
 def test_a_heat_map() -> None:

@@ -146,6 +146,14 @@ def test_star_points_dots_and_forbidden_points_of_a_figure() -> None:
     assert to_rgb(written.get_facecolor()) == tuple(part / 255 for part in MARK)
 
 
+def test_a_figure_writes_a_double_four_and_double_three_on_two_lines() -> None:
+    moves = "e8 a1 f8 c1 g8 e1 h5 g1 h6 a3 h7 c3 i9 o1 j10 o3 i7 o5 j6 o7"
+    figure = board_figure(played(moves, rule=Rule.RENJU), numbers=False)
+    boxes = [each.get_path().get_extents() for each in figure.axes[0].patches if isinstance(each, PathPatch)]
+    fours, threes = (box for box in boxes if abs((box.x0 + box.x1) / 2 - 7) < 0.01 and 6.5 < box.y0 < 7.5)
+    assert 7.4 > fours.y1 > fours.y0 > 7 > threes.y1 > threes.y0 > 6.6
+
+
 def test_the_heat_map_of_a_figure_is_the_right_way_up() -> None:
     heat = np.zeros((5, 5))
     heat[0, 0] = 0.9  # a5, top left

@@ -1,4 +1,5 @@
 r"""Games as SGF, the format most game editors read and write: FF[4], GM[4] (Gomoku and renju).
+A file holds one game or many; of each its main line is read.
 
       (;FF[4]GM[4]SZ[15]RU[renju]PB[Ann]PW[Bob]RE[B+];B[hh];W[ig];B[jj])
 

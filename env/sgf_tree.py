@@ -1,4 +1,5 @@
 r"""The grammar of SGF, the Smart Game Format: brackets, semicolons and values, whatever the game.
+What stands on a tree's main line is handed on; variations are only checked.
 
       (;FF[4]GM[4]SZ[15];B[hh];W[ig](;B[jj];W[gg])(;B[ff]))
        root node          two nodes  main line     a variation

@@ -209,16 +209,17 @@ _PRESETS = files("experiments") / "presets"
 def _parse(text: str, where: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # ValueError: a TOMLDecodeError, or a number of 5,000 digits
         raise ConfigError(f"{where}: not TOML: {error}") from None
 
 
 def _value(text: str) -> Any:
     """The value of a `--set`: TOML if it can be read as such, else the text itself."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        table = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
         return text
+    return table["value"] if len(table) == 1 else text  # a text of several lines may hold other keys
 
 
 def _typed(key: str, value: Any, wanted: Any) -> Any:

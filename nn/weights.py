@@ -30,16 +30,20 @@ class WeightsError(ValueError):
     """A file of arrays cannot be written, read or used; the one-line message names file, fault and remedy."""
 
 
+class WriteError(WeightsError, OSError):
+    """The machine refuses to write a file of arrays: no such directory, no permission, no room."""
+
+
 def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, AnyArray], meta: Mapping[str, Any]) -> None:
     """Write arrays (any shapes; bool, integer or float) and JSON-able ``meta`` to ``path``, atomically.
 
     The bytes depend on nothing but the arguments. Until the new file is complete and on the disk, an old file of
-    that name stays what it was. Raises WeightsError if the file cannot be written.
+    that name stays what it was. Raises WriteError if the file cannot be written, WeightsError for other dtypes.
     """
     try:
         replace_file(path, _to_bytes(arrays, meta))
     except OSError as error:
-        raise WeightsError(f"{path}: cannot be written: {error.strerror}") from error
+        raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:

@@ -17,7 +17,7 @@ from env import IllegalMoveError
 from experiments import __main__ as cli
 from experiments.errors import UserError, did_you_mean
 from experiments.metrics import MetricsError
-from nn.weights import WeightsError
+from nn.weights import WeightsError, save_arrays
 from rl.agents import AgentSpecError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -192,6 +192,17 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(
 ) -> None:
     assert cli.main(words) == 2
     assert capsys.readouterr().err == f"gomoku: {says}\n"
+
+
+def test_a_disk_that_is_full_is_the_machines_fault(
+    tmp_path: Path, planted: types.SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(WeightsError) as refused:
+        save_arrays(tmp_path / "nowhere" / "x.npz", {}, {})
+    planted.does = refused.value
+    assert cli.main(["plot"]) == 1
+    said = capsys.readouterr().err
+    assert said == f"gomoku: {tmp_path}/nowhere/x.npz: cannot be written: No such file or directory\n"
 
 
 def test_too_little_memory_is_one_line_and_exit_1(

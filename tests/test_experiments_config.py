@@ -78,6 +78,14 @@ def test_wrong_files_are_named(tmp_path):
     broken.write_text("games = = 5")
     with pytest.raises(ConfigError, match=r"broken\.toml.*TOML"):
         load_config(None, broken, [])
+    for text in ("games = " + 5_000 * "9", "games = " + 5_000 * "["):
+        broken.write_text(text)
+        with pytest.raises(ConfigError, match=r"broken\.toml.*TOML"):
+            load_config(None, broken, [])
+        with pytest.raises(ConfigError, match="whole number"):
+            load_config(None, None, [text])
+    with pytest.raises(ConfigError, match="name"):
+        load_config(None, None, ["name = 'a'\ngames = 5"])
     with pytest.raises(ConfigError, match="quick"):
         load_config("quik", None, [])
     with pytest.raises(ConfigError, match="give one"):

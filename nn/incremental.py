@@ -136,7 +136,7 @@ class Incremental:
 
 def moved(kept: FloatArray, by: FloatArray) -> FloatArray:
     """Add ``by`` to ``kept`` in place, same shape; returns how much the ReLU of it changes."""
-    zeros = np.zeros(by.shape[-1], by.dtype)
+    zeros = np.zeros(by.shape[1:], by.dtype)
     before = np.maximum(kept, zeros)
     kept += by
     after: FloatArray = np.maximum(kept, zeros)

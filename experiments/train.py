@@ -178,7 +178,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, then measure, draw and say what came out. Returns 0, or 130 / 143 if stopped by a signal."""
-    with signals_noted() as asked_to_stop, open_run(args) as (run_dir, learner):
+    # What overflows is told in words, by whoever finds a logit, a gradient or a metric that is not finite.
+    with np.errstate(all="ignore"), signals_noted() as asked_to_stop, open_run(args) as (run_dir, learner):
         suite = tactical_suite(learner)
         rows = 0
         checkpoint = load_latest(run_dir)

@@ -181,6 +181,14 @@ def test_a_config_that_was_changed_beneath_its_checkpoints_is_refused(whole, tmp
     assert weights(tmp_path / "run") == weights(whole)
 
 
+@pytest.mark.parametrize("setting", ["learning_rate=1e30", "entropy_weight=1e300"])
+@pytest.mark.filterwarnings("error")
+def test_learning_that_explodes_is_one_line(tmp_path, capsys, setting):
+    assert main(command("--run-dir", str(tmp_path / "run"), settings=("drills=0", setting))) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1 and ("finite" in err or "nan" in err)
+
+
 def test_openings_that_leave_nothing_to_learn_are_one_line(tmp_path, capsys):
     settings = ("opening_plies=16", "games_per_update=1", "drills=0", "drills_per_update=0")
     assert main(command("--run-dir", str(tmp_path / "run"), games=64, settings=settings)) == 2

@@ -19,7 +19,9 @@ and "the digit is at least 5, 4, 3, 2, 1" are five planes, to be ORed over lines
 
 from __future__ import annotations
 
+import math
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,8 +131,9 @@ def greedy_choice(
     chosen = np.empty(count, dtype=np.int64)
     for first in range(0, count, AT_ONCE):
         some = slice(first, first + AT_ONCE)
-        mine, theirs, allowed = (pack(whole_words(boards[some])) for boards in (own, other, legal))
+        mine, theirs = pack(whole_words(own[some])), pack(whole_words(other[some]))
         empty = ~(mine | theirs)
+        allowed = pack(whole_words(legal[some]))
         both = at_least(np.hstack([mine, theirs]), np.hstack([empty, empty]), height, width, win_length)
         ours, others = np.split(both, 2, axis=2)
         levels = [*(ours | others), ours[-1]] if sharp else [*(ours | others)]
@@ -146,14 +149,29 @@ def greedy_choice(
 
 
 def nth_set(candidates: NDArray[np.uint8], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """candidates (A, N) zeros and ones, uniforms (N,) in [0, 1) -> (N,): the floor(u * k)-th of the k ones."""
-    until = candidates.astype(np.min_scalar_type(len(candidates)), copy=False)  # how many up to this cell
-    for cell in range(1, len(until)):
-        np.add(until[cell - 1], until[cell], out=until[cell])
-    total = until[-1].astype(np.float64)
-    passed = np.floor(np.minimum(uniforms * total, np.nextafter(total, 0.0))).astype(until.dtype)
-    chosen: NDArray[np.int64] = (until <= passed).sum(axis=0, dtype=until.dtype).astype(np.int64)
+    """candidates (A, N) zeros and ones, uniforms (N,) in [0, 1) -> (N,): the floor(u * k)-th of the k ones.
+
+    The cells are counted in blocks of about sqrt(A) first, then those of the block in which the one wanted lies.
+    """
+    area, count = candidates.shape
+    side = math.isqrt(area - 1) + 1
+    blocks = np.zeros((side, side, count), dtype=np.min_scalar_type(area))
+    blocks.reshape(-1, count)[:area] = candidates
+    until = running_sums(blocks.sum(axis=1, dtype=blocks.dtype))  # (side, N) ones up to the end of each block
+    wanted = (uniforms * until[-1]).astype(blocks.dtype)  # so many ones come before the one wanted
+    block = (until <= wanted).sum(axis=0)
+    every = np.arange(count)
+    wanted -= np.where(block > 0, until[block - 1, every], 0)
+    inside = running_sums(np.ascontiguousarray(blocks[block, :, every].T))
+    chosen: NDArray[np.int64] = block * side + (inside <= wanted).sum(axis=0)
     return chosen
+
+
+def running_sums(rows: NDArray[Any]) -> NDArray[Any]:
+    """Add to every row the rows above it, in place; long rows, which accumulate would walk along the wrong way."""
+    for row in range(1, len(rows)):
+        np.add(rows[row - 1], rows[row], out=rows[row])
+    return rows
 
 
 def whole_words(boards: Bools) -> Bools:

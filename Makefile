@@ -1,5 +1,6 @@
 # make train    train a policy on 6x6, four in a row, and draw its learning curve; settings: ARGS="--seed 2"
 # make test     style, types and every test
+# make bench    how fast it is here, on one thread; against PyTorch too, once .venv/bin/pip install torch has been done
 # Each makes .venv and installs this program into it, the first time and whenever setup.cfg changes.
 
 PYTHON ?= python3
@@ -8,13 +9,16 @@ BIN := .venv/bin
 # compat: a plain path file, so that a folder named `env` where you happen to stand cannot shadow the package.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 
-.PHONY: train test lint clean
+.PHONY: train test bench lint clean
 
 train: .venv/installed
 	$(BIN)/gomoku train --preset quick $(ARGS)
 
 test: lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)
+
+bench: .venv/installed
+	$(BIN)/gomoku bench $(ARGS)
 
 lint: .venv/installed-for-tests
 	$(BIN)/ruff check .

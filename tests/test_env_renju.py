@@ -457,6 +457,15 @@ def test_tables_agree_with_the_definition_on_crowded_boards(seed):
         assert codes(forbidden_points(cells)) == by_definition(cells), cells
 
 
+@pytest.mark.parametrize("black", [0.12, 0.15, 0.2])  # few white stones: false threes within false threes
+def test_tables_agree_with_the_definition_on_the_full_board(black):
+    rng = np.random.default_rng(int(100 * black))
+    for _ in range(20):
+        drawn = rng.random((15, 15))
+        cells = np.where(drawn < black, BLACK, np.where(drawn < black + 0.02, WHITE, 0)).astype(np.int8)
+        assert codes(forbidden_points(cells)) == by_definition(cells), cells
+
+
 DEEP = """
     . o o x . . . . . . x . . o .
     o . . . x . . x . . x . . . .

@@ -49,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--games {args.games}: games come in colour-swapped pairs; name an even number, at least 2")
     if args.seed < 0:
         raise UserError(f"--seed {args.seed}: a seed is 0 or larger")
+    if args.json is not None and args.json == args.save_games:
+        raise UserError(f"--json and --save-games both name {args.json}; name two files")
     agent, opponent = make_agent(args.agent), make_agent(args.against)
     height, width = board_size(args, (agent, opponent))
     board = _new_board(height, width, args)

@@ -74,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
         training_panel(figure, *rows.values())
     else:
         figure = curves(group_by_config(args.runs), rows)
+    if args.csv is not None and args.csv.exists() and any(args.csv.samefile(run / "metrics.jsonl") for run in rows):
+        raise UserError(f"--csv {args.csv}: that is what the runs are read from; name another file")
     output = args.output or (args.runs[0] if len(rows) == 1 else Path()) / "curve.png"
     save_figure(figure, output)
     print(output)

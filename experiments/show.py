@@ -55,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
     if args.to is not None:
         if args.ply is not None:
             raise UserError("--to writes whole games; --ply is for showing one")
+        if args.to.exists() and args.to.samefile(args.file):
+            raise UserError(f"--to {args.to}: that is the file the games are read from; name another")
         chosen = games if args.game is None else [game]
         write_games(args.to, chosen)
         _print(f"{args.to}: {_count(len(chosen), 'game')}")

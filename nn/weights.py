@@ -50,17 +50,22 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Put ``data`` into the file ``path``, whole or not at all.
 
     It goes to a temporary name beside it, is forced to the disk, and then takes the place of the old file in one
-    step: whoever reads at any moment, or after a crash, finds the old bytes or the new. Raises OSError.
+    step: whoever reads at any moment, or after a crash, finds the old bytes or the new. A link stays, and what it
+    points to is replaced; what is no file, such as /dev/stdout or a pipe, is simply written to. Raises OSError.
     """
     path = Path(path)
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    real = Path(os.path.realpath(path))
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=real.parent, prefix=f".{real.name}.", suffix=".tmp", delete=False) as file:
             try:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
                 os.chmod(file.name, 0o644)
-                os.replace(file.name, path)
+                os.replace(file.name, real)
             except BaseException:
                 os.unlink(file.name)
                 raise

@@ -88,6 +88,7 @@ def test_the_board_defaults_to_15x15(capsys: pytest.CaptureFixture[str]) -> None
         (["--games", "2", "--size", "6", "--opening-plies", "36"], "--opening-plies 36: on a 6x6 board"),
         (["--games", "2", "--opening-plies", "-1"], "--opening-plies -1"),
         (["--games", "2", "--seed", "-1"], "--seed -1: a seed is 0 or larger"),
+        (["--games", "2", "--json", "both", "--save-games", "both"], "both name both; name two files"),
     ],
 )
 def test_a_contradiction_is_one_line(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -222,6 +222,14 @@ def test_a_row_of_another_form_is_named(tmp_path: Path, row: Row, capsys: pytest
         assert f"metrics.jsonl, line {number}: wanted a number of games" in said and said.count("\n") == 1
 
 
+def test_the_metrics_are_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_run(tmp_path / "run", run_rows([0.5]), {"seed": 1})
+    before = (path / "metrics.jsonl").read_bytes()
+    assert main(["plot", str(path), "--csv", str(path / "metrics.jsonl")]) == 2
+    assert "that is what the runs are read from" in capsys.readouterr().err
+    assert (path / "metrics.jsonl").read_bytes() == before
+
+
 def test_importing_the_module_does_not_import_matplotlib() -> None:
     check = "import sys, experiments.plots; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

@@ -322,3 +322,13 @@ def test_a_terminal_without_the_letters_gets_question_marks() -> None:
     done = process(RECORDS / "chinese.sgf", "--ply", 0, PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"?? (X) against ?? (O)" in done.stdout
+
+
+def test_the_games_are_not_written_over_themselves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "games.sgf"
+    path.write_bytes((RECORDS / "manager.sgf").read_bytes())
+    (tmp_path / "link.sgf").symlink_to(path)
+    for other in ("games.sgf", "link.sgf", "../" + tmp_path.name + "/games.sgf"):
+        code, _, said = gomoku(capsys, path, "--to", tmp_path / other, "--game", 1)
+        assert code == 2 and "the file the games are read from" in said
+    assert path.read_bytes() == (RECORDS / "manager.sgf").read_bytes()

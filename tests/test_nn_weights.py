@@ -257,3 +257,24 @@ def test_a_file_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
     with pytest.raises(OSError) as caught:
         replace_file(path, b"x")
     assert caught.value.filename == str(path)
+
+
+def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "file").write_bytes(b"old")
+    for name, target in (("link", "there/file"), ("dangling", "there/new")):
+        (tmp_path / name).symlink_to(target)
+        replace_file(tmp_path / name, b"new")
+        assert (tmp_path / name).is_symlink() and (tmp_path / target).read_bytes() == b"new"
+    assert sorted(path.name for path in (tmp_path / "there").iterdir()) == ["file", "new"]
+
+
+def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    replace_file(pipe, b"through the pipe")
+    assert os.read(reader, 100) == b"through the pipe" and pipe.is_fifo()
+    os.close(reader)
+    with pytest.raises(IsADirectoryError):
+        replace_file(tmp_path, b"")

@@ -137,10 +137,10 @@ class Conv2D(Layer):
         dtype: DTypeLike = np.float32,
         name: str = "conv",
     ) -> None:
-        self.kernel = (kernel, kernel) if isinstance(kernel, int) else kernel
+        self.kernel = (int(kernel), int(kernel)) if isinstance(kernel, (int, np.integer)) else kernel
         if padding is None:
             padding = (self.kernel[0] // 2, self.kernel[1] // 2)
-        self.padding = (padding, padding) if isinstance(padding, int) else padding
+        self.padding = (int(padding), int(padding)) if isinstance(padding, (int, np.integer)) else padding
         shape = (filters, in_channels, *self.kernel)
         fan_in = in_channels * self.kernel[0] * self.kernel[1]
         self.weight = Parameter(f"{name}.weight", he_normal(shape, fan_in, rng, dtype))  # (F, C, KH, KW)
@@ -164,8 +164,9 @@ class Conv2D(Layer):
         """
         columns, shape = kept_by_forward(self._columns), kept_by_forward(self._shape)
         filters = len(self.weight.value)
+        self._check_slope(d_out, shape)
         rows = self.weight.value.reshape(filters, -1)  # (F, K)
-        slopes = d_out.reshape(len(d_out), filters, -1)  # (N, F, P)
+        slopes = d_out.reshape(len(d_out), filters, columns.shape[2])  # (N, F, P)
         d_rows = np.matmul(slopes, columns.transpose(0, 2, 1)).sum(axis=0)  # (N, F, P) @ (N, P, K) -> (F, K)
         self.weight.grad += d_rows.reshape(self.weight.value.shape)
         self.bias.grad += slopes.sum(axis=(0, 2))  # (F,)
@@ -189,6 +190,11 @@ class Conv2D(Layer):
     def _check(self, x: FloatArray) -> None:
         if x.ndim != 4 or x.shape[1] != self.weight.value.shape[1]:
             raise ShapeError(f"{self.weight.name}: got x {x.shape}, wanted (N, {self.weight.value.shape[1]}, H, W)")
+
+    def _check_slope(self, d_out: FloatArray, shape: tuple[int, ...]) -> None:
+        wanted = (shape[0], len(self.weight.value), *output_size(shape[2], shape[3], self.kernel, self.padding))
+        if d_out.shape != wanted:
+            raise ShapeError(f"{self.weight.name}: got d_out {d_out.shape}, wanted {wanted}")
 
     def _multiply(self, columns: FloatArray, shape: tuple[int, ...]) -> FloatArray:
         """Columns (N, K, P) -> out (N, F, OH, OW)."""

@@ -105,3 +105,20 @@ def test_wrong_shapes_are_named() -> None:
         layer.forward(np.zeros((2, 6, 7), np.float32))
     with pytest.raises(ShapeError, match="does not fit"):
         layer.forward(np.zeros((1, 2, 2, 7), np.float32))
+    layer.forward(np.zeros((2, 2, 6, 7), np.float32))
+    for shape in [(1, 3, 4, 5), (2, 2, 4, 5), (2, 3, 5, 4), (2, 3, 20)]:
+        with pytest.raises(ShapeError, match=r"got d_out .* wanted \(2, 3, 4, 5\)"):
+            layer.backward(np.zeros(shape, np.float32))
+
+
+def test_a_batch_of_none_goes_both_ways() -> None:
+    layer = Conv2D(2, 3, 3, rng=np.random.default_rng(0))
+    out = layer.forward(np.zeros((0, 2, 6, 7), np.float32))
+    assert out.shape == (0, 3, 6, 7) and layer.backward(out).shape == (0, 2, 6, 7)
+    assert not layer.weight.grad.any() and not layer.bias.grad.any()
+
+
+def test_numpys_integers_are_sizes_too() -> None:
+    three, one = np.int64(3), np.int64(1)
+    layer = Conv2D(2, 3, three, one, rng=np.random.default_rng(0))  # type: ignore[arg-type]
+    assert layer.predict(np.zeros((1, 2, 6, 7), np.float32)).shape == (1, 3, 6, 7)

@@ -102,7 +102,7 @@ class GameRecord:
 
 
 def _quoted(name: str) -> str:
-    return quote(name, safe=":/=,.+-_")
+    return quote(name, safe=":/=,.+-_", errors="surrogateescape")  # a path that is no UTF-8, byte by byte
 
 
 def _value(word: str, key: str) -> str:

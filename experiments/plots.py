@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     save_figure(figure, output)
     print(output)
     if args.csv is not None:
-        replace_file(args.csv, csv_text(rows).encode())
+        replace_file(args.csv, csv_text(rows).encode(errors="surrogateescape"))
         print(args.csv)
     return EXIT_OK
 

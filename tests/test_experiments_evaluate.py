@@ -70,6 +70,13 @@ def test_the_board_defaults_to_the_policys_own(tmp_path: Path, capsys: pytest.Ca
     assert "4x5, 3 in a row" in capsys.readouterr().out
 
 
+def test_a_path_that_is_no_utf_8_is_written_as_it_is(tmp_path: Path) -> None:
+    spec, games = policy(tmp_path / "net\udcff.npz"), tmp_path / "games.txt"
+    command = ["evaluate", spec, "--against", "random", "--games", "2", "--win-length", "4"]
+    assert main([*command, "--save-games", str(games)]) == 0
+    assert b"net%FF.npz" in games.read_bytes()
+
+
 def test_the_board_defaults_to_15x15(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "random", "--against", "random", "--games", "2"]) == 0
     assert "15x15, 5 in a row, freestyle" in capsys.readouterr().out

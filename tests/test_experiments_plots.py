@@ -222,6 +222,12 @@ def test_a_row_of_another_form_is_named(tmp_path: Path, row: Row, capsys: pytest
         assert f"metrics.jsonl, line {number}: wanted a number of games" in said and said.count("\n") == 1
 
 
+def test_a_run_whose_name_is_no_utf_8_is_drawn(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "run\udcff", run_rows([0.5]), {"seed": 1})
+    assert main(["plot", str(path), "--csv", str(tmp_path / "all.csv")]) == 0
+    assert b"\nrun\xff," in (tmp_path / "all.csv").read_bytes()
+
+
 def test_the_metrics_are_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_run(tmp_path / "run", run_rows([0.5]), {"seed": 1})
     before = (path / "metrics.jsonl").read_bytes()

@@ -19,6 +19,7 @@ from rl.agents import Agent, PolicyAgent, make_agent
 from rl.arena import ArenaResult, Tally, compare, middle
 
 DEFAULT_SIZE = 15
+MOST_GAMES = 1_000_000  # all boards of a match are held at once
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,8 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Play the games, print the table, write what was asked for."""
-    if args.games < 2 or args.games % 2:
-        raise UserError(f"--games {args.games}: games come in colour-swapped pairs; name an even number, at least 2")
+    if not 2 <= args.games <= MOST_GAMES or args.games % 2:
+        raise UserError(
+            f"--games {args.games}: games come in colour-swapped pairs; name an even number, at least 2 and at most "
+            f"{MOST_GAMES:,}"
+        )
     if args.seed < 0:
         raise UserError(f"--seed {args.seed}: a seed is 0 or larger")
     if args.json is not None and args.json == args.save_games:

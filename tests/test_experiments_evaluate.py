@@ -87,6 +87,7 @@ def test_the_board_defaults_to_15x15(capsys: pytest.CaptureFixture[str]) -> None
     [
         (["--games", "3"], "--games 3: games come in colour-swapped pairs"),
         (["--games", "0"], "--games 0: games come in colour-swapped pairs"),
+        (["--games", "1" + "0" * 30], "at most 1,000,000"),
         (["--games", "2", "--size", "2"], "2"),
         (["--games", "2", "--size", "26"], "26"),
         (["--games", "2", "--win-length", "0"], "0"),

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # A file imports only files to its left. A package's __init__ only re-exports; `agents` is rl's table of agents.
 ORDER = {
-    "nn": "init layers conv losses network java_random weights workspace fast policy_net incremental optim gradcheck "
-    "exact",
+    "nn": "init layers conv losses network java_random weights workspace strips fast policy_net incremental optim "
+    "gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq observation render svg lockstep gomoku_env vector_env aec",
     "rl": "sampling agents.base agents.random agents.greedy_bits agents.greedy agents.policy agents match watch "

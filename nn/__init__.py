@@ -5,6 +5,7 @@ and M features out of a dense layer, A = H * W actions. A convolution's weight i
 (D, M); flattening goes in (C, H, W) order. float32 for training, float64 for parity and gradient checks.
 
 Read in this order: init, layers, conv, losses, network, policy_net, optim, gradcheck; then java_random, weights, exact.
+For speed, and to be skipped at first: workspace, strips, fast, incremental.
 """
 
 from nn.conv import Conv2D

@@ -100,7 +100,7 @@ def drill(
         spread, d_spread = entropy(logits, legal)
         optimizer.zero_grad()
         d_logits = masked_log_softmax_backward(d_log_p, log_p) - entropy_weight * d_spread
-        net.backward(d_logits / temperature)
+        net.add_gradients(d_logits / temperature)
         norm = clip_gradients(net.parameters(), max_gradient_norm)
         optimizer.step()
         report.append((float(results.mean()), spread, norm))

@@ -12,7 +12,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 .PHONY: train test bench lint clean
 
 train: .venv/installed
-	$(BIN)/gomoku train --preset quick $(ARGS)
+	$(BIN)/gomoku train $(if $(findstring --resume,$(ARGS)),,--preset quick) $(ARGS)
 
 test: lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)

@@ -53,8 +53,10 @@ COMMANDS = {
     "train": Command(
         "experiments.train",
         "train a policy by REINFORCE self-play",
-        "Train a policy network from scratch by playing against itself and past selves. Everything the run\n"
-        "produces goes into one run directory; Ctrl-C saves and stops, --resume continues bit for bit.",
+        "Train a policy network from scratch by reward alone: against itself, past selves and named agents, after\n"
+        "drills from positions with a win or a threat if the configuration says so. Everything the run produces goes\n"
+        "into one run directory; Ctrl-C saves and stops, --resume continues bit for bit. All settings for --set, with\n"
+        "what they mean, stand in experiments/config.py.",
         "gomoku train --preset quick --seed 1",
     ),
     "evaluate": Command(

@@ -13,7 +13,9 @@ import numpy as np
 from tqdm import tqdm
 
 from env import Board, Rule
+from experiments.config import config_from
 from experiments.errors import EXIT_OK, UserError
+from experiments.run_dir import read_json
 from nn.weights import replace_file
 from rl.agents import Agent, PolicyAgent, make_agent
 from rl.arena import ArenaResult, Tally, compare, middle
@@ -25,7 +27,9 @@ MOST_GAMES = 1_000_000  # all boards of a match are held at once
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument(
-        "agent", metavar="AGENT", help="who is measured: random, greedy, greedy:java, policy:PATH[,temperature=T]"
+        "agent",
+        metavar="AGENT",
+        help="who is measured: random, greedy, greedy:java, greedy:sharp, policy:PATH[,temperature=T]",
     )
     parser.add_argument("--against", metavar="AGENT", required=True, help="the opponent, named the same way")
     parser.add_argument("--games", type=int, required=True, metavar="N", help="how many games, an even number")
@@ -37,8 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--height", type=int, metavar="H", help="with --width: a board that is not square")
     parser.add_argument("--width", type=int, metavar="W")
-    parser.add_argument("--win-length", type=int, default=5, metavar="L", help="stones in a row that win (default: 5)")
-    parser.add_argument("--rule", choices=[rule.value for rule in Rule], default="freestyle", help="default: freestyle")
+    parser.add_argument(
+        "--win-length", type=int, metavar="L", help="stones in a row that win (default: as the policy's run, else 5)"
+    )
+    parser.add_argument(
+        "--rule", choices=[rule.value for rule in Rule], help="default: as the policy's run, else freestyle"
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="same seed, same games (default: 1)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the table as JSON")
     parser.add_argument("--save-games", type=Path, metavar="FILE", help="also write the games, one line each")
@@ -57,7 +65,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--json and --save-games both name {args.json}; name two files")
     agent, opponent = make_agent(args.agent), make_agent(args.against)
     height, width = board_size(args, (agent, opponent))
-    board = _new_board(height, width, args)
+    win_length, rule = game(args)
+    board = _new_board(height, width, win_length, rule)
     check_opening(board, args.opening_plies)
     began = time.monotonic()
     with tqdm(total=args.games, unit="game", disable=None) as bar:
@@ -71,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
             finished=bar.update,
         )
     print(
-        f"{args.agent} against {args.against}: {height}x{width}, {args.win_length} in a row, {args.rule}, "
+        f"{args.agent} against {args.against}: {height}x{width}, {win_length} in a row, {rule.value}, "
         f"{args.opening_plies} random opening plies, seed {args.seed}, {time.monotonic() - began:.1f} s"
     )
     print(table(result))
@@ -104,6 +113,19 @@ def board_size(args: argparse.Namespace, agents: tuple[Agent, Agent]) -> tuple[i
     return asked
 
 
+def game(args: argparse.Namespace) -> tuple[int, Rule]:
+    """Return (win length, rule): what was asked for, else those of the run a policy lies in, else 5 and freestyle."""
+    win_length, rule = args.win_length, args.rule
+    for spec in (args.agent, args.against):
+        name, _, rest = spec.partition(":")
+        config = Path(rest.partition(",")[0]).parent / "config.json"
+        if name == "policy" and config.is_file() and (win_length is None or rule is None):
+            trained = config_from(read_json(config))
+            win_length = trained.win_length if win_length is None else win_length
+            rule = rule or trained.rule
+    return 5 if win_length is None else win_length, Rule(rule or "freestyle")
+
+
 def check_opening(board: Board, plies: int) -> None:
     """Raise `UserError` unless `plies` random stones fit the middle of the board and leave a game to play."""
     room = int(middle(board).sum())
@@ -127,8 +149,8 @@ def _columns(tally: Tally) -> str:
     return f"{counts}   {tally.win_rate:>7.1%}   {low:.1%} to {high:.1%}"
 
 
-def _new_board(height: int, width: int, args: argparse.Namespace) -> Board:
+def _new_board(height: int, width: int, win_length: int, rule: Rule) -> Board:
     try:
-        return Board(height, width, win_length=args.win_length, rule=Rule(args.rule))
+        return Board(height, width, win_length=win_length, rule=rule)
     except ValueError as error:  # the message names the size or win length that is out of range
         raise UserError(str(error)) from None

@@ -47,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         type=Path,
-        help="the picture: .png, .svg or .pdf (default: curve.png, in the run directory if there is just one)",
+        help="the picture: .png, .svg or .pdf (default: curve.png or, with --panel, panel.png; of a single run, in its "
+        "directory)",
     )
     parser.add_argument("--csv", metavar="FILE", type=Path, help="also write every metric of every run as a table")
     parser.add_argument(
@@ -76,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         figure = curves(group_by_config(args.runs), rows)
     if args.csv is not None and args.csv.exists() and any(args.csv.samefile(run / "metrics.jsonl") for run in rows):
         raise UserError(f"--csv {args.csv}: that is what the runs are read from; name another file")
-    output = args.output or (args.runs[0] if len(rows) == 1 else Path()) / "curve.png"
+    output = args.output or (args.runs[0] if len(rows) == 1 else Path()) / ("panel.png" if args.panel else "curve.png")
     save_figure(figure, output)
     print(output)
     if args.csv is not None:
@@ -117,6 +118,7 @@ def learning_curve(ax: Axes, *runs: Sequence[Row]) -> Axes:
         ax.plot(games, middle, color=colour, marker="o", markersize=3.5, label=f"against {name}")
     band = f"lowest to highest of {len(seen)} runs" if len(seen) > 1 else "95 % interval"
     ax.axhline(0.5, color="0.6", linewidth=0.8, linestyle=":")
+    _mark_first_game(ax, seen)
     _share_axis(ax, "win rate")
     _games_axis(ax)
     _legend(ax, title=f"band: {band}")
@@ -150,20 +152,32 @@ def training_panel(figure: Figure | SubFigure, rows: Sequence[Row]) -> NDArray[A
     _share_axis(axes[0, 1], "share of positions")
     _lines(axes[0, 2], rows, {"black": "win_rate.black", "white": "win_rate.white"})
     _share_axis(axes[0, 2], "training games won")
-    _lines(axes[1, 0], rows, {"entropy": "entropy"})
+    _lines(axes[1, 0], rows, {"in games": "entropy", "in drills": "drill.entropy"})
     axes[1, 0].set_ylabel("entropy of a move (nats)")
-    _lines(axes[1, 1], rows, {"gradient norm": "gradient_norm"})
+    _lines(axes[1, 1], rows, {"in games": "gradient_norm", "in drills": "drill.gradient_norm"})
     axes[1, 1].set_ylabel("gradient norm before clipping")
     axes[1, 1].set_ylim(bottom=0)
     _lines(axes[1, 2], rows, {"game length": "game_length"})
     axes[1, 2].set_ylabel("game length (plies)")
-    for ax in axes[0, 1:]:
+    for ax in (*axes[0, 1:], *axes[1, :2]):
         _legend(ax)
+    for ax in axes.ravel()[1:]:
+        _mark_first_game(ax, [rows])
     for ax in axes[1]:
         _games_axis(ax)
     for ax in axes[0]:
         ax.set_xlabel("")
     return axes
+
+
+def _mark_first_game(ax: Axes, runs: Sequence[Sequence[Row]]) -> None:
+    """Draw a line where drills end and whole games begin, if the runs agree on where that is and have both."""
+    last_drills = {max((r["games"] for r in rows if "drill" in r and "loss" not in r), default=0) for rows in runs}
+    if len(last_drills) == 1 and (games := last_drills.pop()) > 0:
+        ax.axvline(games, color="0.4", linewidth=0.8, linestyle="--")
+        ax.annotate(
+            "drills  ", (games, 0.02), xycoords=("data", "axes fraction"), ha="right", fontsize=8, color="0.4"
+        )
 
 
 def group_by_config(paths: Sequence[Path]) -> list[list[Path]]:

@@ -34,6 +34,7 @@ from rl.selfplay import LEARNER
 from rl.tactics import TacticalSuite
 
 LOG_SECONDS = 5.0
+DRILLS_IN_A_GAME = 6  # about how many drills take the time of one whole game, for the time left
 
 
 class Stopped(Exception):
@@ -54,7 +55,7 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
     if not log.rows:
         untrained = evaluate(learner.net, config, suite, config.evaluation_games, 0)
         log.append({"update": 0, "games": 0, "positions": 0, "evaluation": untrained})
-    progress = Progress(learner.games, config.games)
+    progress = Progress(learner)
     while learner.games < config.games and not asked_to_stop:
         began, games_before = time.perf_counter(), learner.games
         report = learner.update()
@@ -113,14 +114,25 @@ def share(flags: NDArray[np.bool_]) -> float:
 class Progress:
     """A bar with the time left on a terminal, a line every few seconds elsewhere."""
 
-    def __init__(self, done: int, games: int) -> None:
-        self._bar = tqdm(total=games, initial=done, unit="game", smoothing=0.05, disable=None)
-        self._shown = time.monotonic()
-        self._began, self._first, self._games = time.monotonic(), done, games
+    def __init__(self, learner: Learner) -> None:
+        self._drills, self._games = learner.config.drills, learner.config.games
+        self._first, self._total = self._work(learner.games), self._work(self._games)
+        self._bar = tqdm(
+            total=self._total,
+            initial=self._first,
+            smoothing=0.05,
+            disable=None,
+            bar_format="{percentage:3.0f}%|{bar}| {elapsed} gone, {remaining} left{postfix}",
+        )
+        self._began = self._shown = time.monotonic()
+
+    def _work(self, games: int) -> int:
+        """So many games, the first of them drills, in units of a drill: what progress is measured by."""
+        return min(games, self._drills) + DRILLS_IN_A_GAME * max(0, games - self._drills)
 
     def show(self, row: Row) -> None:
         """Show what this row says."""
-        self._bar.update(row["games"] - (self._bar.n if not self._bar.disable else row["games"]))
+        work, now = self._work(row["games"]), time.monotonic()
         if "entropy" in row:
             text = f"entropy {row['entropy']:.2f}  length {row['game_length']:.1f}"
         else:
@@ -128,11 +140,11 @@ class Progress:
         if "evaluation" in row:
             rates = {k: v["win_rate"] for k, v in row["evaluation"].items() if "win_rate" in v}
             text += "".join(f"  {name} {rate:.0%}" for name, rate in rates.items())
-        self._bar.set_postfix_str(text, refresh=False)
-        now = time.monotonic()
+        self._bar.set_postfix_str(f"{row['games']:,} games  {text}", refresh=False)
+        self._bar.update(work - self._bar.n)
         if self._bar.disable and (now - self._shown > LOG_SECONDS or "evaluation" in row):
             self._shown = now
-            left = (now - self._began) * (self._games - row["games"]) / max(1, row["games"] - self._first)
+            left = (now - self._began) * (self._total - work) / max(1, work - self._first)
             print(
                 f"{row['games']:>9,} of {self._games:,} games  {row['games_per_second']:.0f} a second  "
                 f"{left:.0f} s left  {text}",
@@ -179,7 +191,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train, then measure, draw and say what came out. Returns 0, or 130 / 143 if stopped by a signal."""
     # What overflows is told in words, by whoever finds a logit, a gradient or a metric that is not finite.
-    with np.errstate(all="ignore"), signals_noted() as asked_to_stop, open_run(args) as (run_dir, learner):
+    with np.errstate(all="ignore"), open_run(args) as (run_dir, learner):
         suite = tactical_suite(learner)
         rows = 0
         checkpoint = load_latest(run_dir)
@@ -187,10 +199,11 @@ def run(args: argparse.Namespace) -> int:
             learner.restore(checkpoint.update, checkpoint.arrays, checkpoint.meta, str(run_dir.path))
             rows = checkpoint.meta["rows"]
         print(f"run directory: {run_dir.path}   seed {learner.config.seed}", flush=True)
-        with MetricsLog(run_dir.metrics, rows) as log:
+        with MetricsLog(run_dir.metrics, rows) as log, signals_noted() as asked_to_stop:
             try:
                 train(learner, run_dir, log, suite, asked_to_stop)
             except Stopped as stopped:
+                learner.net.save(run_dir.path / "policy.npz")
                 print(f"stopped after {learner.games:,} games; continue with: gomoku train --resume {run_dir.path}")
                 return stopped.code
         report(learner, run_dir, suite)

@@ -1,6 +1,7 @@
-"""Convolution: the same small window of weights looks at every place of the board, and here is how it learns.
+"""Convolution: the same small window of weights looks at every place of the board. Here is how, and how it learns.
 
-It stands here twice, first by its definition in loops, then fast as one matrix product; tests hold the two equal.
+It stands here twice, first by its definition in loops, then fast as one matrix product; tests hold the two equal. (What
+PolicyNet runs in training is a third, nn/fast.py, held equal to this layer.)
 
     x, one plane, padding 1         weight, 3 x 3          out
 
@@ -9,6 +10,9 @@ It stands here twice, first by its definition in loops, then fast as one matrix 
     0 . . . . 0     the window      d e f                  the window's corner lies on row r, column c of the
     0 . . . . 0     slides over x   g h i                  padded x
     0 0 0 0 0 0
+
+The window is not turned round first, as a mathematician's convolution would: like every deep-learning library, this
+is cross-correlation by its strict name. Turning it would only rename the weights.
 
 Shapes: N positions, C planes in, F filters (planes out), H x W board, KH x KW window, PH and PW rows and columns of
 zeros around the board, OH = H + 2 PH - KH + 1 and OW = W + 2 PW - KW + 1.
@@ -104,7 +108,7 @@ def im2col(x: FloatArray, kernel: Pair, padding: Pair) -> FloatArray:
 
 
 def col2im(d_columns: FloatArray, shape: tuple[int, ...], kernel: Pair, padding: Pair) -> FloatArray:
-    """Undo im2col for slopes: d_columns (N, C*KH*KW, OH*OW) -> d_x of the given shape (N, C, H, W).
+    """The backward of im2col: d_columns (N, C*KH*KW, OH*OW) -> d_x of the given shape (N, C, H, W).
 
     im2col copied each x into up to KH * KW columns, so the slopes of all its copies add up. For one window cell
     (i, j) the copies form a whole OH x OW picture, shifted by (i, j): add the shifted pictures, cut off the padding.

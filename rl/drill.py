@@ -9,7 +9,10 @@ starts), tries several moves of the policy's own, lets an opponent answer each, 
               +--- a3       result +1      the others' mean is the expected result of the same position: a baseline
               +--- ...                     that needs no estimate (leave-one-out; Kool et al. 2019)
 
-The tries are the policy's own draws, so this is REINFORCE, and nobody tells it which move was right.
+    loss = -(1/PK) sum_p sum_k A_pk log pi(a_pk | s_p)  -  beta H(pi),      A_pk = z_pk - mean of the other z_pj
+
+The tries are the policy's own draws, so this is REINFORCE, and nobody tells it which move was right. The positions are
+the puzzles of rl/tactics. ("Exploring starts": episodes that begin where there is something to find out.)
 """
 
 from __future__ import annotations
@@ -38,7 +41,10 @@ class DrillStats:
 
 
 def leave_one_out(results: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each result less the mean of the other tries' at the same puzzle: results (P, K), returns (P, K)."""
+    """Each result less the mean of the other tries' at the same puzzle: results (P, K), returns (P, K).
+
+    z_k - (sum of z - z_k) / (K - 1) = (z_k - mean of all z) K / (K - 1).
+    """
     tries = results.shape[1]
     centred: NDArray[np.float64] = (results - results.mean(axis=1, keepdims=True)) * (tries / (tries - 1))
     return centred
@@ -97,12 +103,12 @@ def drill(
 
         d_log_p = np.zeros_like(log_p)
         np.add.at(d_log_p, (rows, actions), -advantages.ravel().astype(log_p.dtype) / len(rows))
-        spread, d_spread = entropy(logits, legal)
+        randomness, d_randomness = entropy(logits, legal)
         optimizer.zero_grad()
-        d_logits = masked_log_softmax_backward(d_log_p, log_p) - entropy_weight * d_spread
+        d_logits = masked_log_softmax_backward(d_log_p, log_p) - entropy_weight * d_randomness
         net.add_gradients(d_logits / temperature)
         norm = clip_gradients(net.parameters(), max_gradient_norm)
         optimizer.step()
-        report.append((float(results.mean()), spread, norm))
-    result, spread, norm = np.mean(report, axis=0)
-    return DrillStats(float(result), float(spread), float(norm))
+        report.append((float(results.mean()), randomness, norm))
+    result, randomness, norm = np.mean(report, axis=0)
+    return DrillStats(float(result), float(randomness), float(norm))

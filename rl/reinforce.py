@@ -1,14 +1,15 @@
 """REINFORCE: push each decision's log-probability up or down by how much better it went than expected.
 
-    loss = -(1/N) sum_i A_i log pi(a_i | s_i)  -  beta H(pi)          (Williams 1992; entropy bonus beta)
+    loss = -(1/N) sum_i rho_i A_i log pi(a_i | s_i)  -  beta H(pi)    (Williams 1992; entropy bonus beta)
 
 with pi = softmax(logits / T) over the legal cells, as in play: same view, same mask, same T. The chain rule through
-logits / T puts a factor 1 / T before the gradient.
+logits / T puts a factor 1 / T before the gradient. The advantages A are the returns less a baseline (rl/returns,
+rl/baseline), standardised below.
 
 A batch of games is learnt from in many small steps, so after the first the policy is no longer quite the one that
-played, mu. Each decision then counts pi(a|s) / mu(a|s) times, at most MOST_RATIO: the importance weight that keeps the
-gradient that of pi. Without it a move that went badly is pushed down at full strength however rare it has become,
-and the logits run away.
+played, mu. The importance weight rho = min(pi(a|s) / mu(a|s), MOST_RATIO), a plain number no slope goes through, counts
+each decision as often as the present policy would make it. Without it a move that went badly is pushed down at full
+strength however rare it has become, and the logits run away. Cutting rho off keeps one rare move from deciding a step.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def standardised(advantages: NDArray[np.float64], groups: IntArray) -> NDArray[n
     for group in np.unique(groups):
         members = groups == group
         centred = advantages[members] - advantages[members].mean()
-        spread = centred.std()
-        out[members] = centred / spread if spread > 0 else 0.0
+        deviation = centred.std()
+        out[members] = centred / deviation if deviation > 0 else 0.0
     return out
 
 
@@ -77,11 +78,11 @@ def policy_gradient(
     now = masked_log_softmax(logits, legal)[np.arange(len(actions)), actions]
     weights = advantages * np.minimum(np.exp(now - log_p), MOST_RATIO)
     loss, d_loss = weighted_cross_entropy(logits, actions, weights, legal)
-    spread, d_spread = entropy(logits, legal)
-    net.add_gradients((d_loss - entropy_weight * d_spread) / temperature)
+    randomness, d_randomness = entropy(logits, legal)
+    net.add_gradients((d_loss - entropy_weight * d_randomness) / temperature)
     unmasked = np.exp(masked_log_softmax(logits, np.ones_like(legal)))
     illegal_mass = float((unmasked * ~legal).sum(axis=1).mean())
-    return loss - entropy_weight * spread, spread, illegal_mass
+    return loss - entropy_weight * randomness, randomness, illegal_mass
 
 
 def update(
@@ -105,7 +106,7 @@ def update(
     losses, entropies, norms, masses = [], [], [], []
     for index in np.array_split(order, max(1, round(len(order) / batch))):
         optimizer.zero_grad()
-        loss, spread, mass = policy_gradient(
+        loss, randomness, mass = policy_gradient(
             net,
             decisions.planes[index],
             decisions.legal[index],
@@ -118,7 +119,7 @@ def update(
         norms.append(clip_gradients(net.parameters(), max_gradient_norm))
         optimizer.step()
         losses.append(loss)
-        entropies.append(spread)
+        entropies.append(randomness)
         masses.append(mass)
     moved = sum(float(((p.value - old) ** 2).sum()) for p, old in zip(net.parameters(), before, strict=True))
     size = sum(float((old**2).sum()) for old in before)

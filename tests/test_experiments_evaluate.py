@@ -8,6 +8,7 @@ import pytest
 
 from env.record import GameRecord
 from experiments.__main__ import main
+from experiments.config import load_config
 from nn import PolicyNet
 from rl.arena import wilson_interval
 
@@ -121,3 +122,14 @@ def test_an_unknown_agent_and_a_bad_file_are_one_line(tmp_path: Path, capsys: py
     assert main(["evaluate", f"policy:{tmp_path / 'bad.npz'}", "--against", "random", "--games", "2"]) == 2
     err = capsys.readouterr().err
     assert "bad.npz" in err and err.count("\n") == 1
+
+
+def test_the_game_is_that_of_the_run_a_policy_lies_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = policy(tmp_path / "policy.npz")
+    config = load_config(None, None, ["win_length=3", "rule=standard"])
+    (tmp_path / "config.json").write_text(json.dumps(config.as_dict()))
+    words = ["evaluate", spec, "--against", "random", "--games", "2", "--opening-plies", "0"]
+    assert main(words) == 0
+    assert "3 in a row, standard" in capsys.readouterr().out
+    assert main([*words, "--win-length", "4", "--rule", "freestyle"]) == 0
+    assert "4 in a row, freestyle" in capsys.readouterr().out

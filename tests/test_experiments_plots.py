@@ -121,8 +121,8 @@ def test_the_panel_shows_each_measure_and_passes_over_what_is_absent() -> None:
     assert lines(axes[0, 1])["win in one taken"].tolist() == [[0, 0.2], [200, 0.4], [400, 0.7]]
     assert lines(axes[0, 1])["threat blocked"][:, 1].tolist() == [0.1, 0.2, 0.35]
     assert lines(axes[0, 2])["black"][:, 1].tolist() == [0.6, 0.6, 0.6]
-    assert lines(axes[1, 0])["entropy"].tolist() == [[150, 3.0], [350, 1.5]]
-    assert lines(axes[1, 1])["gradient norm"][:, 1].tolist() == [0.5, 0.5, 0.5]
+    assert lines(axes[1, 0])["in games"].tolist() == [[150, 3.0], [350, 1.5]]
+    assert lines(axes[1, 1])["in games"][:, 1].tolist() == [0.5, 0.5, 0.5]
     assert lines(axes[1, 2])["game length"][:, 1].tolist() == [20, 19, 18]
     labels = [ax.get_ylabel() for ax in axes.ravel()]
     assert all(labels) and len(set(labels)) == 6
@@ -239,3 +239,16 @@ def test_the_metrics_are_not_written_over(tmp_path: Path, capsys: pytest.Capture
 def test_importing_the_module_does_not_import_matplotlib() -> None:
     check = "import sys, experiments.plots; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_drills_are_drawn_and_a_line_stands_where_games_begin() -> None:
+    stats = {"result": 0.1, "entropy": 2.0, "gradient_norm": 0.7}
+    drills = [{"games": games, "drill": stats, "evaluation": {"greedy": result(0.3)}} for games in (100, 200)]
+    games = [{"games": 300, "loss": 0.1, "drill": stats, "evaluation": {"greedy": result(0.5)}}]
+    axes = training_panel(Figure(), [*drills, *games])
+    assert lines(axes[1, 0])["in drills"].tolist() == [[100, 2.0], [200, 2.0], [300, 2.0]]
+    assert lines(axes[1, 1])["in drills"][:, 1].tolist() == [0.7, 0.7, 0.7]
+    for ax in axes.ravel():
+        assert [line for line in ax.get_lines() if list(line.get_xdata()) == [200, 200]], "no line where games begin"
+    without = learning_curve(Figure().subplots(), run_rows([0.2, 0.4]))
+    assert not [line for line in without.get_lines() if len(set(line.get_xdata())) == 1]

@@ -102,6 +102,7 @@ def test_a_signal_saves_and_resume_ends_with_the_bytes_of_an_uninterrupted_run(w
     out, err = process.communicate(timeout=60)
     assert process.returncode == code, err
     assert b"--resume" in out and b"Traceback" not in err
+    PolicyNet.load(run / "policy.npz")
     assert 3 <= len(read_metrics(run / "metrics.jsonl")) < 11
     assert main(["train", "--resume", str(run)]) == 0
     assert without_times(run) == without_times(whole)

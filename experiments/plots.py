@@ -31,6 +31,8 @@ COLOURS = {
     "random": ORANGE,
     "win in one taken": GREEN,
     "threat blocked": VERMILION,
+    "in games": BLUE,
+    "in drills": ORANGE,
     "black": "0",
     "white": "0.65",
 }

@@ -8,6 +8,7 @@ A layer turns ``x`` into ``out`` (forward) and the slope of the loss by ``out`` 
 ``d_name`` always means the slope of the loss by ``name`` and has the shape of ``name``.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -46,24 +47,24 @@ class Parameter:
         return f"Parameter({self.name!r}, shape={self.value.shape}, dtype={self.value.dtype})"
 
 
-class Layer:
+class Layer(ABC):
     """The contract every layer keeps.
 
     ``forward`` keeps what ``backward`` needs; ``predict`` gives the same output and keeps nothing, so it may be
     called between the two. ``backward`` leaves ``d_out`` as it was and adds to the gradients of its parameters.
     """
 
+    @abstractmethod
     def forward(self, x: FloatArray) -> FloatArray:
         """Return the output for ``x`` and keep what backward needs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def backward(self, d_out: FloatArray) -> FloatArray:
         """Return d_x for the x of the last forward; add to every ``Parameter.grad``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def predict(self, x: FloatArray) -> FloatArray:
         """Return the output for ``x`` and keep nothing."""
-        raise NotImplementedError
 
     def parameters(self) -> list[Parameter]:
         """Return what is learnt here, in a fixed order."""

@@ -138,7 +138,10 @@ class ReLU(Layer):
 
     def backward(self, d_out: FloatArray) -> FloatArray:
         """d_out -> d_x, same shape: the slope is 1 where x was positive and 0 elsewhere (0 at the kink as well)."""
-        return d_out * kept_by_forward(self._positive)
+        positive = kept_by_forward(self._positive)
+        if d_out.shape != positive.shape:
+            raise ShapeError(f"ReLU: got d_out {d_out.shape}, wanted {positive.shape}")
+        return d_out * positive
 
     def predict(self, x: FloatArray) -> FloatArray:
         """x -> out, same shape, keeping nothing."""

@@ -16,6 +16,10 @@ State = dict[str, NDArray[Any]]
 PIECE = 1 << 15  # entries updated at once: the five arrays of Adam then stay in the cache
 
 
+class LearningRateError(ValueError):
+    """A learning rate that is no step: NaN, infinite or negative."""
+
+
 class SGD:
     """Stochastic gradient descent with momentum: ``v = momentum * v + grad``, ``value -= learning_rate * v``.
 
@@ -25,7 +29,7 @@ class SGD:
     """
 
     def __init__(self, parameters: Sequence[Parameter], learning_rate: float, momentum: float = 0.0) -> None:
-        self.parameters, self.learning_rate, self.momentum = list(parameters), learning_rate, momentum
+        self.parameters, self.learning_rate, self.momentum = list(parameters), _rate(learning_rate), momentum
         self._velocities = [np.zeros_like(parameter.value) for parameter in self.parameters]
 
     def zero_grad(self) -> None:
@@ -67,7 +71,7 @@ class Adam:
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
     ) -> None:
-        self.parameters, self.learning_rate, self.betas, self.eps = list(parameters), learning_rate, betas, eps
+        self.parameters, self.learning_rate, self.betas, self.eps = list(parameters), _rate(learning_rate), betas, eps
         self._steps = 0
         self._means = [np.zeros_like(parameter.value) for parameter in self.parameters]
         self._squares = [np.zeros_like(parameter.value) for parameter in self.parameters]
@@ -117,6 +121,13 @@ class Adam:
         self.learning_rate, self._steps = float(state["learning_rate"]), int(state["steps"])
         _fill("mean", self.parameters, self._means, state)
         _fill("square", self.parameters, self._squares, state)
+
+
+def _rate(learning_rate: float) -> float:
+    """Return the rate, if a step can be that long."""
+    if not 0 <= learning_rate < np.inf:
+        raise LearningRateError(f"the learning rate is {learning_rate}; wanted a finite number, 0 or more")
+    return learning_rate
 
 
 class Optimizer(Protocol):

@@ -10,7 +10,7 @@ from types import FunctionType
 import numpy as np
 import pytest
 
-from nn import Conv2D, Dense, Flatten, Layer, PolicyNet, ReLU, Sequential, conv, losses
+from nn import Conv2D, Dense, Flatten, Layer, PolicyNet, ReLU, Sequential, ShapeError, conv, losses
 from nn.gradcheck import GradientError, check_layer, check_loss, compare_gradients, random_slope
 from nn.layers import FloatArray
 from nn.losses import entropy, masked_log_softmax, masked_log_softmax_backward, weighted_cross_entropy
@@ -364,3 +364,10 @@ def test_rows_of_d_logits_sum_to_zero_and_illegal_moves_get_none() -> None:
         ):
             assert np.abs(d_logits.sum(axis=1)).max() < 1e-14
             assert (d_logits[~mask] == 0).all()
+
+
+def test_relu_names_slopes_of_another_shape():
+    relu = ReLU()
+    relu.forward(np.ones((2, 3)))
+    with pytest.raises(ShapeError, match=r"got d_out \(3,\), wanted \(2, 3\)"):
+        relu.backward(np.ones(3))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nn import Dense, NonFiniteError, Parameter, ReLU, Sequential, WeightsError
-from nn.optim import PIECE, SGD, Adam, StepLR, clip_gradients
+from nn.optim import PIECE, SGD, Adam, LearningRateError, StepLR, clip_gradients
 
 
 def parameters(dtype: type = np.float64) -> list[Parameter]:
@@ -152,3 +152,10 @@ def test_both_learn_xor() -> None:
             net.backward((net.forward(x) - wanted) / 4)
             optimizer.step()
         assert np.abs(net.predict(x) - wanted).max() < 0.1
+
+
+@pytest.mark.parametrize("make", [SGD, Adam])
+@pytest.mark.parametrize("rate", [float("nan"), float("inf"), -0.1])
+def test_a_learning_rate_that_is_no_step_is_refused(make, rate):
+    with pytest.raises(LearningRateError, match="finite"):
+        make([], rate)

@@ -58,8 +58,8 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
     progress = Progress(learner)
     while learner.games < config.games and not asked_to_stop:
         began, games_before = time.perf_counter(), learner.games
-        report = learner.update()
-        row = metrics_row(learner, report, time.perf_counter() - began)
+        turn = learner.update()
+        row = metrics_row(learner, turn, time.perf_counter() - began)
 
         def due(every: int, before: int = games_before) -> bool:
             return before // every < learner.games // every or learner.games >= config.games
@@ -78,7 +78,7 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
         raise Stopped(128 + asked_to_stop[0])
 
 
-def metrics_row(learner: Learner, report: Report, seconds: float) -> Row:
+def metrics_row(learner: Learner, turn: Report, seconds: float) -> Row:
     """One line of metrics.jsonl; everything but the two times is the same in every run of this configuration.
 
     What was not measured is left out: a turn of drills alone tells nothing of games, and the other way round.
@@ -88,16 +88,16 @@ def metrics_row(learner: Learner, report: Report, seconds: float) -> Row:
         "games": learner.games,
         "positions": learner.positions,
         "seconds": seconds,
-        "games_per_second": report.games / seconds,
-        "learning_rate": report.learning_rate,
-        "entropy_weight": report.entropy_weight,
+        "games_per_second": turn.games / seconds,
+        "learning_rate": turn.learning_rate,
+        "entropy_weight": turn.entropy_weight,
     }
-    if report.drilled is not None:
-        row["drill"] = dataclasses.asdict(report.drilled)
-    if report.stats is not None and report.decisions is not None:
-        decisions = report.decisions
+    if turn.drilled is not None:
+        row["drill"] = dataclasses.asdict(turn.drilled)
+    if turn.stats is not None and turn.decisions is not None:
+        decisions = turn.decisions
         black, white = (decisions.seats == LEARNER).T
-        row |= dataclasses.asdict(report.stats)
+        row |= dataclasses.asdict(turn.stats)
         row["game_length"] = float(decisions.lengths.mean())
         row["win_rate"] = {
             "black": share(decisions.game_winners[black] == 1),

@@ -88,11 +88,8 @@ def drill(
     order = np.argsort(draw_uniforms(rng, games.games))
     report = []
     for which in np.array_split(order, max(1, round(games.games / batch))):
-        positions = games.positions(which)
-        planes, legal = positions.planes, positions.legal
-        view = views.draw(len(which), rng) if symmetric else np.zeros(len(which), dtype=np.int64)
-        planes = views.show(planes.reshape(len(which), 2, -1), view).reshape(planes.shape)
-        legal = views.show(legal, view)
+        view = views.draw(len(which), symmetric, rng)
+        planes, legal = views.see(games.positions(which), view)
         logits = net.forward(planes.astype(net.dtype, copy=False)) / temperature
         log_p = masked_log_softmax(logits, legal)
         rows = np.repeat(np.arange(len(which)), tries)  # (P * K,)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from env.lockstep import Lockstep
+from env.observation import Positions
 from env.symmetry import SYMMETRIES, permutation
 from nn import PolicyNet
 from nn.losses import masked_log_softmax
@@ -78,9 +79,17 @@ class Views:
         keeping = [k for k in SYMMETRIES if height == width or k % 2 == 0]  # odd k swap height and width
         self.tables = np.stack([permutation(k, height, width) for k in keeping])  # (K, A)
 
-    def draw(self, count: int, rng: RandomSource) -> IntArray:
-        """A uniformly random view for each of `count` positions, one draw each."""
+    def draw(self, count: int, symmetric: bool, rng: RandomSource) -> IntArray:
+        """A view for each of `count` positions: uniformly random, one draw each, or if not `symmetric` the plain one."""
+        if not symmetric:
+            return np.zeros(count, dtype=np.int64)
         return (draw_uniforms(rng, count) * len(self.tables)).astype(np.int64)
+
+    def see(self, positions: Positions, views: IntArray) -> tuple[NDArray[np.float32], BoolArray]:
+        """(planes (N, 2, H, W), legal (N, A)) of N positions, each through its view (N,)."""
+        planes = positions.planes
+        shown = self.show(planes.reshape(*planes.shape[:2], -1), views).reshape(planes.shape)
+        return shown, self.show(positions.legal, views)
 
     def show(self, board: NDArray[Any], views: IntArray) -> NDArray[Any]:
         """board (N, ..., A) flat cells, each seen through its view (N,)."""
@@ -125,9 +134,8 @@ def play(
             which = running[to_move == player]
             positions = games.positions(which)
             if player == LEARNER:
-                view = views.draw(len(which), rng) if symmetric else np.zeros(len(which), dtype=np.int64)
-                planes = views.show(positions.planes.reshape(len(which), 2, -1), view).reshape(positions.planes.shape)
-                legal = views.show(positions.legal, view)
+                view = views.draw(len(which), symmetric, rng)
+                planes, legal = views.see(positions, view)
                 logits = net.predict(planes.astype(net.dtype, copy=False))
                 log_p = masked_log_softmax(logits / temperature, legal)
                 chosen = inverse_cdf(np.exp(log_p), draw_uniforms(rng, len(which)))

@@ -80,7 +80,8 @@ def test_views_show_and_undo(height, width, count):
     cells = rng.integers(0, height * width, count)
     for i in which:
         assert (shown[i, :, cells[i]] == board[i, :, views.cells(cells, which)[i]]).all()
-    drawn = views.draw(4000, rng)
+    assert not views.draw(5, False, rng).any()
+    drawn = views.draw(4000, True, rng)
     assert np.bincount(drawn, minlength=count).min() > 4000 / count * 0.7
     assert np.array_equal(views.tables[0], permutation(0, height, width))
 

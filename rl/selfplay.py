@@ -80,7 +80,7 @@ class Views:
         self.tables = np.stack([permutation(k, height, width) for k in keeping])  # (K, A)
 
     def draw(self, count: int, symmetric: bool, rng: RandomSource) -> IntArray:
-        """A view for each of `count` positions: uniformly random, one draw each, or if not `symmetric` the plain one."""
+        """A view for each of `count` positions: random, one draw each, or the plain one unless `symmetric`."""
         if not symmetric:
             return np.zeros(count, dtype=np.int64)
         return (draw_uniforms(rng, count) * len(self.tables)).astype(np.int64)

@@ -17,7 +17,7 @@ ORDER = {
     "gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq observation render svg lockstep gomoku_env vector_env aec",
-    "rl": "sampling agents.base agents.random agents.greedy_bits agents.greedy agents.policy agents match watch "
+    "rl": "sampling search search.line_codes agents.base agents.random agents.greedy_bits agents.greedy agents.policy agents match watch "
     "selfplay league returns baseline reinforce drill tactics arena",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity evaluate "
     "plots boards game_files show learner verdict train race torch_twin contests bench __main__",

@@ -1,12 +1,13 @@
 """What every agent is: something with a name that chooses a cell on a board.
 
-A batch agent answers for many positions in one call, which is what lockstep self-play and the arena want.
+A batch agent answers for many positions in one call, which is what lockstep self-play and the arena want. A thinker can
+be told how long it has, and to answer at once.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from env import Board, IllegalMoveError
 from env.observation import Positions, positions_of
@@ -47,3 +48,16 @@ class BatchAgent(Agent):
             if board.is_over:
                 raise IllegalMoveError(f"{self.name} has nothing to choose: the game is over in {board!r}")
         return [int(cell) for cell in self.choose_positions(positions_of(boards), rng)]
+
+
+class Thinker(Agent):
+    """An agent that uses the time it is given: a match manager's clock, or a person who has waited long enough."""
+
+    @abstractmethod
+    def think(self, board: Board, rng: RandomSource, *, seconds: float, stopped: Callable[[], bool]) -> int:
+        """A legal cell for the side to move, within `seconds` of wall time.
+
+        seconds is a limit beside the agent's own options; math.inf leaves those alone. `stopped` is asked as often as
+        the clock is read, and may be made true by another thread: then the best move found so far is wanted at once.
+        The board is left as it was. Raises IllegalMoveError once the game is over.
+        """

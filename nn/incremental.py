@@ -14,11 +14,14 @@ This is what chess programs call an efficiently updatable network (Nasu 2018). R
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nn.layers import FloatArray
 from nn.policy_net import PolicyNet
+from nn.workspace import Workspace
 
 Index = NDArray[np.integer]
 # Stones put into the same block of cells share the products with the weights of the 6 x 7 cells that they may change:
@@ -34,7 +37,9 @@ class Incremental:
     pre1 (E, H + 2, W + 2, F1), pre2 (E, H', W', F2) with two cells of border and more, pre3 (E, M).
     """
 
-    def __init__(self, net: PolicyNet, positions: int) -> None:
+    def __init__(self, net: PolicyNet, positions: int, memory: Sequence[Workspace] | None = None) -> None:
+        """Begin with empty boards. ``memory``: three workspaces to take room from, those of one no longer in use."""
+        memory = memory or [Workspace(net.dtype) for _ in range(3)]
         self.height, self.width = height, width = net.height, net.width
         first, second = net.filters
         down, across = height + BLOCK[0] + 3, width + BLOCK[1] + 3
@@ -47,7 +52,10 @@ class Incremental:
         self._fc1[2 : 2 + height, 2 : 2 + width] = fc1.transpose(1, 2, 0, 3)
         self._fc2, self._bias2 = net.fc2.weight.value, net.fc2.bias.value
         self._empty = self._of_an_empty_board(net, down, across)
-        self.pre1, self.pre2, self.pre3 = (np.repeat(part[None], positions, axis=0) for part in self._empty)
+        self.pre1, self.pre2, self.pre3 = (
+            room.shaped(positions, *part.shape) for room, part in zip(memory, self._empty, strict=True)
+        )
+        self.reset(slice(None))
         rows, cols = np.divmod(np.arange(height * width), width)
         padded = np.pad(np.ones((height, width), net.dtype), 1).reshape(-1)  # conv2 sees zeros beyond the edge
         self._near1 = square(rows, cols, 3, width + 2)  # (A, 9) the cells of pre1 that a stone changes
@@ -57,7 +65,7 @@ class Incremental:
         # (A, 25) the cells of pre2, as numbered in the part of it that stones in this block may change.
         self._in_block = square(rows % BLOCK[0], cols % BLOCK[1], 5, BLOCK[1] + 4)
 
-    def reset(self, which: Index) -> None:
+    def reset(self, which: Index | slice) -> None:
         """Empty the boards of these positions (n,)."""
         for kept, empty in zip((self.pre1, self.pre2, self.pre3), self._empty, strict=True):
             kept[which] = empty

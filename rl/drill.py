@@ -28,7 +28,7 @@ from nn.losses import entropy, masked_log_softmax, masked_log_softmax_backward
 from nn.optim import Adam, clip_gradients
 from rl.agents.base import BatchAgent
 from rl.sampling import IntArray, RandomSource, draw_uniforms, inverse_cdf
-from rl.selfplay import Views
+from rl.views import Views
 
 
 @dataclass(frozen=True)

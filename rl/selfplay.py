@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from env.lockstep import Lockstep
-from env.observation import Positions
-from env.symmetry import SYMMETRIES, permutation
 from nn import PolicyNet
 from nn.losses import masked_log_softmax
 from rl.agents.base import BatchAgent
+from rl.middle import middle_cells
 from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms, inverse_cdf
+from rl.views import Views
 
 LEARNER = -1
 
@@ -67,45 +67,16 @@ class NoDecisionError(ValueError):
     """Games in which the learner had nothing to decide teach nothing."""
 
 
-class Views:
-    """The symmetries that keep a board's shape: eight on a square, four on an oblong.
-
-    A view k shows the board turned or mirrored; a cell chosen in the view stands for cell `tables[k, chosen]` of the
-    board. Playing through a random view, and learning from that same view, augments without leaving the policy that
-    played (copies of a move in the seven other views would be off-policy: the network is not equivariant).
-    """
-
-    def __init__(self, height: int, width: int) -> None:
-        keeping = [k for k in SYMMETRIES if height == width or k % 2 == 0]  # odd k swap height and width
-        self.tables = np.stack([permutation(k, height, width) for k in keeping])  # (K, A)
-
-    def draw(self, count: int, symmetric: bool, rng: RandomSource) -> IntArray:
-        """A view for each of `count` positions: random, one draw each, or the plain one unless `symmetric`."""
-        if not symmetric:
-            return np.zeros(count, dtype=np.int64)
-        return (draw_uniforms(rng, count) * len(self.tables)).astype(np.int64)
-
-    def see(self, positions: Positions, views: IntArray) -> tuple[NDArray[np.float32], BoolArray]:
-        """(planes (N, 2, H, W), legal (N, A)) of N positions, each through its view (N,)."""
-        planes = positions.planes
-        shown = self.show(planes.reshape(*planes.shape[:2], -1), views).reshape(planes.shape)
-        return shown, self.show(positions.legal, views)
-
-    def show(self, board: NDArray[Any], views: IntArray) -> NDArray[Any]:
-        """board (N, ..., A) flat cells, each seen through its view (N,)."""
-        index = self.tables[views].reshape(len(views), *[1] * (board.ndim - 2), -1)
-        return np.take_along_axis(board, index, axis=-1)
-
-    def cells(self, chosen: IntArray, views: IntArray) -> IntArray:
-        """The board's cells behind cells chosen in the views. Both (N,)."""
-        return self.tables[views, chosen]
-
-
 def open_randomly(games: Lockstep, plies: IntArray, rng: RandomSource) -> None:
-    """Put plies[e] uniformly random legal stones on game e of a fresh lockstep, one draw a stone."""
+    """Put plies[e] uniformly random legal stones on the middle of game e of a fresh lockstep, one draw a stone.
+
+    A game whose middle is full is left as it is.
+    """
+    middle = middle_cells(games.height, games.width)
     for ply in range(int(plies.max(initial=0))):
         which = np.flatnonzero((plies > ply) & ~games.over)
-        legal = games.positions(which).legal
+        legal = games.legal[which] & middle
+        which, legal = which[legal.any(axis=1)], legal[legal.any(axis=1)]
         games.play(inverse_cdf(legal, draw_uniforms(rng, len(which))), which)
 
 
@@ -146,10 +117,10 @@ def play(
                 cells = opponents[player].choose_positions(positions, rng)
             games.play(cells, which)
         running = running[~games.over[running]]
-    return _gather(steps, seats, games)
+    return gather(steps, seats, games)
 
 
-def _gather(steps: Sequence[Step], seats: IntArray, games: Lockstep) -> Decisions:
+def gather(steps: Sequence[Step], seats: IntArray, games: Lockstep) -> Decisions:
     """The plies' decisions one after the other, with each one's successor found from the back."""
     if not steps:
         raise NoDecisionError(

@@ -7,6 +7,8 @@ lockstep and a fifth of one alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +17,9 @@ from env.lockstep import Lockstep
 from nn import PolicyNet
 from nn.incremental import Incremental
 from nn.layers import FloatArray
-from rl.sampling import IntArray
+from nn.workspace import Workspace
+from rl.sampling import BoolArray, IntArray
+from rl.views import Views
 
 
 class Watch:
@@ -40,6 +44,43 @@ class Watch:
     def logits(self, which: IntArray) -> FloatArray:
         """The net's logits (n, A) for the side to move in these games (n,)."""
         return self._kept.logits(2 * which + (self._games.to_move[which] != BLACK))
+
+
+class SeatWatch:
+    """A network that watches only from the seats it plays in, each through a view of its own that lasts the game."""
+
+    def __init__(
+        self,
+        net: PolicyNet,
+        games: Lockstep,
+        seated: BoolArray,
+        views: Views,
+        view: IntArray,
+        memory: Sequence[Workspace],
+    ) -> None:
+        """Take in the stones that are there. seated (E, 2): where the net plays black or white; view (E, 2)."""
+        self._views, self._view = views, view
+        self._position = np.full(seated.shape, -1, dtype=np.int64)  # (E, 2) the number of each seat's position
+        self._position[seated] = np.arange(np.count_nonzero(seated))
+        self._kept = Incremental(net, int(np.count_nonzero(seated)), memory)
+        stones = games.cells.reshape(games.games, -1)
+        game, cell = np.nonzero(stones)
+        nth = np.arange(len(game)) - np.searchsorted(game, game)  # the how manyeth stone of its game
+        for turn in range(int(nth.max(initial=-1)) + 1):
+            now = nth == turn
+            self.moved(cell[now], stones[game[now], cell[now]], game[now])
+
+    def moved(self, cells: IntArray, colours: NDArray[np.int8], which: IntArray) -> None:
+        """Stones of these colours were put on these cells of these games, all (n,), a game named only once."""
+        stone, seat = np.nonzero(self._position[which] >= 0)  # each stone as each of the net's seats sees it
+        game = which[stone]
+        plane = (colours[stone] == BLACK) == (seat == 1)  # 0 one's own, 1 the other's
+        shown = self._views.seen_at(cells[stone], self._view[game, seat])
+        self._kept.put(self._position[game, seat], plane.astype(np.int64), shown)
+
+    def logits(self, which: IntArray, seat: IntArray) -> FloatArray:
+        """The net's logits (n, A) in these games (n,) for its seats (n,) there, 0 black and 1 white, in their views."""
+        return self._kept.logits(self._position[which, seat])
 
 
 class WatchOne:

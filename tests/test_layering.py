@@ -17,8 +17,8 @@ ORDER = {
     "gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq observation render svg lockstep gomoku_env vector_env aec",
-    "rl": "sampling search search.line_codes agents.base agents.random agents.greedy_bits agents.greedy agents.policy agents match watch "
-    "selfplay league returns baseline reinforce drill tactics arena",
+    "rl": "sampling neighbourhood search search.line_codes search.budget agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority agents.policy agents match middle views watch "
+    "selfplay watched_play league returns baseline reinforce drill tactics arena",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity evaluate "
     "plots boards game_files show learner verdict train race torch_twin contests bench __main__",
 }
@@ -39,7 +39,10 @@ PURE: dict[str, set[str]] = {
     "env": WORLDLY,
     "rl": {*WORLDLY, "os", "sys", "io", "pathlib", "json", "csv"},
 }
-FILES = {"nn.weights": {"tempfile"}}  # the one file below experiments that writes files
+FILES = {
+    "nn.weights": {"tempfile"},  # the one file below experiments that writes files
+    "rl.search.budget": {"time"},  # and the one that reads a clock
+}
 RANDOM_TYPES = {"Generator", "SeedSequence", "BitGenerator"}
 
 

@@ -12,7 +12,8 @@ from nn.losses import masked_log_softmax
 from rl.agents import GreedyAgent, RandomAgent
 from rl.agents.base import BatchAgent
 from rl.league import League
-from rl.selfplay import LEARNER, NoDecisionError, Views, open_randomly, play
+from rl.selfplay import LEARNER, NoDecisionError, open_randomly, play
+from rl.views import Views
 
 
 def small_net(seed=0, **size):

@@ -13,7 +13,10 @@ from nn import PolicyNet
 from rl.agents.base import Agent, BatchAgent
 from rl.agents.greedy import GreedyAgent
 from rl.agents.policy import PolicyAgent
+from rl.agents.priority import PriorityAgent
 from rl.agents.random import RandomAgent
+from rl.agents.shapes import MINDS, mind
+from rl.agents.summed import SummedAgent
 
 __all__ = ["Agent", "AgentSpecError", "BatchAgent", "GreedyAgent", "PolicyAgent", "RandomAgent", "make_agent"]
 
@@ -35,6 +38,10 @@ def make_agent(spec: str) -> Agent:
     greedy                              the open/blocked-count heuristic, ties at random
     greedy:java                         the same with the Java program's ties: the first cell in row order
     greedy:sharp                        the same, but it takes a win before anything else
+    summed[,own=W,other=W]              values of four lines added up, own * what I would make + other * what they would
+    priority                            win > block > own four > block four > own three > near; random within a class
+    shapes:NAME                         to train against: attack, forcing, race, lines, defence, wall, balanced;
+                                        these three kinds take ,noise=P: with that chance, a random move
     policy:PATH[,temperature=T]         a network from a weights file; T = 0 (the default) plays the largest logit
 
     Raises AgentSpecError for an unknown name, argument or key (naming the closest match), WeightsError for a
@@ -87,8 +94,40 @@ def _make_policy(spec: str, argument: str, options: dict[str, str]) -> Agent:
     return PolicyAgent(PolicyNet.load(argument), temperature=taken["temperature"], name=spec)
 
 
+def _make_summed(spec: str, argument: str, options: dict[str, str]) -> Agent:
+    taken = _take(spec, options, own=2.0, other=1.0, noise=0.0)
+    if argument:
+        raise AgentSpecError(f"'summed' takes no argument, got {argument!r} in {spec!r}; write summed,own=2,other=1")
+    for key, most in (("own", 20), ("other", 20), ("noise", 1)):
+        if not 0 <= taken[key] <= most:
+            raise AgentSpecError(f"{key} in {spec!r} must be from 0 to {most}")
+    return SummedAgent(**taken)
+
+
+def _make_priority(spec: str, argument: str, options: dict[str, str]) -> Agent:
+    if argument:
+        raise AgentSpecError(f"'priority' takes no argument, got {argument!r} in {spec!r}")
+    return PriorityAgent(_noise(spec, options))
+
+
+def _make_shapes(spec: str, argument: str, options: dict[str, str]) -> Agent:
+    if argument not in MINDS:
+        raise AgentSpecError(f"'shapes' takes no {argument!r} in {spec!r}; {closest(argument, list(MINDS))}")
+    return mind(argument, _noise(spec, options))
+
+
+def _noise(spec: str, options: dict[str, str]) -> float:
+    noise = _take(spec, options, noise=0.0)["noise"]
+    if not 0 <= noise <= 1:
+        raise AgentSpecError(f"the noise in {spec!r} is a chance, from 0 to 1")
+    return noise
+
+
 _MAKERS: dict[str, Callable[[str, str, dict[str, str]], Agent]] = {
     "random": _make_random,
     "greedy": _make_greedy,
     "policy": _make_policy,
+    "summed": _make_summed,
+    "priority": _make_priority,
+    "shapes": _make_shapes,
 }

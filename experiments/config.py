@@ -52,6 +52,8 @@ class Config:
     """float32, or float64 for bit-exact work."""
     java_weights: bool = False
     """Start from the reference Java program's weights (15x15, filters 16 32, hidden 256) instead of random ones."""
+    start: str = ""
+    """Start from the weights in this file (a policy.npz of the same sizes) instead of random ones."""
 
     games: int = 200_000
     """Training games in all, drills included."""
@@ -63,6 +65,8 @@ class Config:
     """Adam's learning rate at the start."""
     final_learning_rate: float = 1e-4
     """Adam's learning rate at the end; it falls evenly."""
+    warm_up: int = 0
+    """Over so many first games the learning rate rises evenly to what it would be."""
     entropy_weight: float = 0.15
     """Weight of the entropy bonus at the start."""
     final_entropy_weight: float = 0.02
@@ -76,9 +80,20 @@ class Config:
     trace: float = 1.0
     """Lambda of the returns: 1 is REINFORCE with a baseline, less is an actor-critic."""
     baseline: str = "mean"
-    """What results are compared with: none, mean (per opponent and colour), or tactics (by what threatens)."""
+    """What results are compared with: none, mean (per opponent and colour), tactics (a table by what threatens), or
+    features (a regression on what is on the board)."""
     symmetric: bool = True
     """Play and learn through a random symmetry of the board."""
+    watched: bool = False
+    """Let networks watch their games stone by stone, faster on large boards; a symmetry then lasts a whole game."""
+    learnt_share: float = 1.0
+    """The share of the decisions that are learnt from, mostly those that matter, weighted to stand for all."""
+    average: float = 0.0
+    """Decay an update of the mean of the weights, which is then what is measured and kept; 0 for none."""
+    gate_drop: float = 0.0
+    """Go back to the best weights when the share of games won falls so far below its best; 0 for no such watch."""
+    gate_entropy: float = 0.0
+    """With gate_drop: go back, too, when the entropy of the policy falls below this."""
 
     opponents: Mapping[str, float] = field(default_factory=lambda: {"self": 0.3, "pool": 0.4, "greedy": 0.3})
     """Shares of the games against: self, pool (past selves), or any agent."""
@@ -88,6 +103,8 @@ class Config:
     """A past self is added every so many games."""
     pool_at_once: int = 4
     """How many past selves are met in one update's games."""
+    pool_by_difficulty: bool = False
+    """Meet those past selves most that are won against least."""
     drills: int = 0
     """So many of the games, the first, are drills: one move and its answer from a position with a win or a threat."""
     drills_per_update: int = 0
@@ -126,7 +143,8 @@ class Config:
         _check(plain, "name", repr(self.name), "1 to 100 printable letters, none of them a /")
         _check(self.rule in {rule.value for rule in Rule}, "rule", self.rule, "freestyle, standard or renju")
         _check(self.dtype in ("float32", "float64"), "dtype", self.dtype, "float32 or float64")
-        _check(self.baseline in ("none", "mean", "tactics"), "baseline", self.baseline, "none, mean or tactics")
+        baselines = ("none", "mean", "tactics", "features")
+        _check(self.baseline in baselines, "baseline", self.baseline, "none, mean, tactics or features")
         for key in ("games", "games_per_update", "batch", "hidden", "pool_size", "pool_every", "pool_at_once",
                     "puzzles", "drill_batch", "evaluate_every", "checkpoint_every"):  # fmt: skip
             _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")
@@ -134,10 +152,12 @@ class Config:
             _check(0 < getattr(self, key) < math.inf, key, getattr(self, key), "a positive number")
         _check(1e-3 <= self.temperature <= 1e3, "temperature", self.temperature, "from 0.001 to 1000")
         for key in ("entropy_weight", "final_entropy_weight", "drill_entropy_weight", "drills_per_update",
-                    "opening_plies", "evaluation_plies", "seed"):  # fmt: skip
+                    "opening_plies", "evaluation_plies", "seed", "warm_up", "gate_drop", "gate_entropy"):  # fmt: skip
             _check(0 <= getattr(self, key) < math.inf, key, getattr(self, key), "0 or more")
         _check(self.drill_tries >= 2, "drill_tries", self.drill_tries, "2 or more")
         _check(0 <= self.drills <= self.games, "drills", self.drills, f"0 to games = {self.games}")
+        _check(0 < self.learnt_share <= 1, "learnt_share", self.learnt_share, "more than 0, at most 1")
+        _check(0 <= self.average < 1, "average", self.average, "0 or more, less than 1")
         for key in ("discount", "trace"):
             _check(0 <= getattr(self, key) <= 1, key, getattr(self, key), "between 0 and 1")
         for key in ("evaluation_games", "final_games"):
@@ -157,6 +177,7 @@ class Config:
         if self.java_weights:
             java = (self.height, self.width, self.filters, self.hidden) == (15, 15, (16, 32), 256)
             _check(java, "java_weights", True, "false unless the board is 15x15, filters [16, 32] and hidden 256")
+            _check(not self.start, "start", self.start, "no file besides java_weights")
 
     def as_dict(self) -> dict[str, Any]:
         """Every setting as plain JSON values."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,17 +16,22 @@ from numpy.typing import NDArray
 from env import Rule
 from env.lockstep import Lockstep
 from experiments.config import Config
+from experiments.errors import UserError
 from nn import PolicyNet
 from nn.optim import Adam
 from nn.weights import WeightsError, check_array, check_names
-from rl.baseline import make_baseline
+from nn.workspace import Workspace
+from rl.baseline import Baseline, make_baseline
 from rl.drill import DrillStats, drill
-from rl.league import League, batch_agent
+from rl.gate import Gate
+from rl.league import POOL, SELF, League, batch_agent
 from rl.reinforce import UpdateStats, standardised, update
-from rl.returns import lambda_returns, signed_results
+from rl.returns import explained_variance, lambda_returns, signed_results
 from rl.sampling import IntArray, draw_uniforms
-from rl.selfplay import Decisions, open_randomly, play
+from rl.selfplay import LEARNER, Decisions, open_randomly, play
 from rl.tactics import make_puzzles
+from rl.watched_play import play_watched
+from rl.weight_average import WeightAverage
 
 BLOCKS_AMONG_PUZZLES = 0.6  # the harder kind gets the larger share
 DRILLS_AT_ONCE = 1024
@@ -38,6 +44,14 @@ def initial_net(config: Config) -> PolicyNet:
         return PolicyNet.from_arrays(
             {parameter.name: parameter.value for parameter in java.parameters()}, java.meta(), "java", config.dtype
         )
+    if config.start:
+        net = PolicyNet.load(config.start, config.dtype)
+        sizes, wanted = (
+            (each.height, each.width, tuple(each.filters), each.hidden) for each in (net, config)
+        )
+        if sizes != wanted:
+            raise UserError(f"{config.start} holds a net of {sizes} (height, width, filters, hidden), wanted {wanted}")
+        return net
     return PolicyNet(
         config.height,
         config.width,
@@ -63,6 +77,9 @@ class Report:
     stats: UpdateStats | None
     decisions: Decisions | None
     drilled: DrillStats | None
+    won: Mapping[str, float]  # the learner's share of wins against each kind of opponent
+    explained: float | None  # the share of the returns' variance that the baseline foresaw
+    rolled_back: str | None  # why the gate put the best weights back, if it did
 
 
 class Learner:
@@ -74,9 +91,21 @@ class Learner:
         self.net = initial_net(config)
         self.optimizer = Adam(self.net.parameters(), learning_rate=config.learning_rate)
         self.league = League(
-            config.opponents, capacity=config.pool_size, at_once=config.pool_at_once, temperature=config.temperature
+            config.opponents,
+            capacity=config.pool_size,
+            at_once=config.pool_at_once,
+            temperature=config.temperature,
+            difficulty=config.pool_by_difficulty,
         )
-        self.baseline = make_baseline(config.baseline, len(self.league.names))
+        kinds = len(self.league.names)
+        if config.baseline == "features":
+            from rl.value_regression import ValueRegression
+            self.baseline: Baseline = ValueRegression(kinds)
+        else:
+            self.baseline = make_baseline(config.baseline, kinds)
+        self.average = WeightAverage(self.net, config.average) if config.average else None
+        self.gate = Gate(self.net, self.optimizer, config.gate_drop, config.gate_entropy) if config.gate_drop else None
+        self._memory: list[list[Workspace]] = []
         self.puzzles = (
             make_puzzles(self.new_games, config.puzzles, np.random.default_rng([config.seed, 3]))
             if config.drills or config.drills_per_update
@@ -100,8 +129,10 @@ class Learner:
                 between(config.drill_entropy_weight, config.entropy_weight, progress),
             )
         progress = min(1.0, (done - config.drills) / max(1, config.games - config.drills))
+        warmth = min(1.0, (done - config.drills + config.games_per_update) / max(1, config.warm_up))
+        caution = self.gate.factor if self.gate is not None else 1.0
         return (
-            between(config.learning_rate, config.final_learning_rate, progress),
+            between(config.learning_rate, config.final_learning_rate, progress) * warmth * caution,
             between(config.entropy_weight, config.final_entropy_weight, progress),
         )
 
@@ -114,11 +145,22 @@ class Learner:
         if self.games < config.drills:
             count = min(DRILLS_AT_ONCE, config.drills - self.games)
             self.games += count
-            return Report(count, learning_rate, entropy_weight, None, None, self._drill(count, entropy_weight))
+            alone = self._drill(count, entropy_weight)
+            return Report(count, learning_rate, entropy_weight, None, None, alone, {}, None, None)
         decisions, kinds = self._play()
-        stats = self._learn(decisions, kinds[decisions.games], entropy_weight)
+        stats, explained = self._learn(decisions, kinds[decisions.games], entropy_weight)
         drilled = self._drill(config.drills_per_update, entropy_weight) if config.drills_per_update else None
-        return Report(len(kinds), learning_rate, entropy_weight, stats, decisions, drilled)
+        won = self._won(decisions, kinds)
+        rolled_back = self._look(won, stats.entropy)
+        if self.average is not None:
+            self.average.take(self.net)
+        return Report(
+            len(kinds), learning_rate, entropy_weight, stats, decisions, drilled, won, explained, rolled_back
+        )
+
+    def best_net(self) -> PolicyNet:
+        """The network to be measured and kept: the mean of the weights, if there is one."""
+        return self.net if self.average is None else self.average.net
 
     def _play(self) -> tuple[Decisions, IntArray]:
         """One batch of whole games; returns the learner's decisions and the kind of opponent of each game, (E,)."""
@@ -127,7 +169,8 @@ class Learner:
         seats, opponents, kinds = self.league.draw(count, self.rng)
         games = self.new_games(count)
         open_randomly(games, (draw_uniforms(self.rng, count) * (config.opening_plies + 1)).astype(np.int64), self.rng)
-        decisions = play(
+        playing = partial(play_watched, memory=self._memory) if config.watched else play
+        decisions = playing(
             self.net,
             seats,
             opponents,
@@ -136,18 +179,19 @@ class Learner:
             symmetric=config.symmetric,
             rng=self.rng,
         )
+        self.league.learn(seats, games.winner)
         self.games += count
         self.positions += len(decisions)
         return decisions, kinds
 
-    def _learn(self, decisions: Decisions, kinds: IntArray, entropy_weight: float) -> UpdateStats:
-        """One pass over the decisions: returns, baseline, advantages, gradient steps."""
+    def _learn(self, decisions: Decisions, kinds: IntArray, entropy_weight: float) -> tuple[UpdateStats, float]:
+        """One pass over the decisions: returns, baseline, advantages, gradient steps. Also what V had foreseen."""
         config = self.config
         values = self.baseline.predict(config.win_length, decisions, kinds)
         results = signed_results(decisions.winners, decisions.colours)
         returns = lambda_returns(results, values, decisions.following, config.discount, config.trace)
         self.baseline.learn(decisions, kinds, returns)
-        return update(
+        stats = update(
             self.net,
             self.optimizer,
             decisions,
@@ -157,7 +201,24 @@ class Learner:
             entropy_weight=entropy_weight,
             max_gradient_norm=config.max_gradient_norm,
             rng=self.rng,
+            share=config.learnt_share,
         )
+        full = lambda_returns(results, values, decisions.following, config.discount, 1.0)
+        return stats, explained_variance(full, values)
+
+    def _won(self, decisions: Decisions, kinds: IntArray) -> dict[str, float]:
+        """The learner's share of wins against each kind of opponent but itself."""
+        colours = np.where(decisions.seats[:, 0] == LEARNER, 1, -1)
+        wins = decisions.game_winners == colours
+        met = {name: kinds == kind for kind, name in enumerate(self.league.names) if name != SELF}
+        return {name: float(wins[games].mean()) for name, games in met.items() if games.any()}
+
+    def _look(self, won: Mapping[str, float], entropy: float) -> str | None:
+        """Let the gate see how often the agents that do not change were beaten; why it put the net back, if so."""
+        fixed = [rate for name, rate in won.items() if name != POOL]
+        if self.gate is None or not fixed:
+            return None
+        return self.gate.look(self.net, self.optimizer, float(np.mean(fixed)), entropy)
 
     def _drill(self, count: int, entropy_weight: float) -> DrillStats:
         """`count` drills, each from a puzzle of its own."""
@@ -188,6 +249,11 @@ class Learner:
         out |= {f"baseline.{name}": array for name, array in self.baseline.state().items()}
         for i, snapshot in enumerate(self.league.snapshots):
             out |= {f"past{i}.{p.name}": p.value for p in snapshot.parameters()}
+        out["league.rates"] = self.league.rates
+        if self.average is not None:
+            out |= {f"average.{p.name}": p.value for p in self.average.net.parameters()}
+        if self.gate is not None:
+            out |= {f"gate.{name}": array for name, array in self.gate.state().items()}
         return out
 
     def meta(self, rows: int) -> dict[str, Any]:
@@ -221,6 +287,10 @@ class Learner:
         self.optimizer = Adam(net.parameters(), learning_rate=self.config.learning_rate)
         self.optimizer.load_state(part("optimizer."))
         self.baseline.load_state(baseline)
-        self.net, self.league.snapshots = net, snapshots
+        self.net, self.league.snapshots, self.league.rates = net, snapshots, arrays["league.rates"]
+        if self.average is not None:
+            self.average = WeightAverage(PolicyNet.from_arrays(part("average."), wanted, where), self.config.average)
+        if self.gate is not None:
+            self.gate.load_state(part("gate."))
         self.rng.bit_generator.state = meta["generator"]
         self.updates, self.games, self.positions = updates, meta["games"], meta["positions"]

@@ -53,7 +53,7 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
     if not learner.league.snapshots:
         learner.league.remember(learner.net)
     if not log.rows:
-        untrained = evaluate(learner.net, config, suite, config.evaluation_games, 0)
+        untrained = evaluate(learner.best_net(), config, suite, config.evaluation_games, 0)
         log.append({"update": 0, "games": 0, "positions": 0, "evaluation": untrained})
     progress = Progress(learner)
     while learner.games < config.games and not asked_to_stop:
@@ -67,7 +67,9 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
         if due(config.pool_every):
             learner.league.remember(learner.net)
         if due(config.evaluate_every):
-            row["evaluation"] = evaluate(learner.net, config, suite, config.evaluation_games, learner.updates)
+            row["evaluation"] = evaluate(
+                learner.best_net(), config, suite, config.evaluation_games, learner.updates
+            )
         log.append(row)
         if due(config.checkpoint_every):
             save_checkpoint(run, learner.updates, learner.arrays(), learner.meta(log.rows))
@@ -99,10 +101,14 @@ def metrics_row(learner: Learner, turn: Report, seconds: float) -> Row:
         black, white = (decisions.seats == LEARNER).T
         row |= dataclasses.asdict(turn.stats)
         row["game_length"] = float(decisions.lengths.mean())
+        row["explained"] = turn.explained
+        row["won"] = dict(turn.won)
         row["win_rate"] = {
             "black": share(decisions.game_winners[black] == 1),
             "white": share(decisions.game_winners[white] == -1),
         }
+    if turn.rolled_back is not None:
+        row["rolled_back"] = turn.rolled_back
     return row
 
 
@@ -203,7 +209,7 @@ def run(args: argparse.Namespace) -> int:
             try:
                 train(learner, run_dir, log, suite, asked_to_stop)
             except Stopped as stopped:
-                learner.net.save(run_dir.path / "policy.npz")
+                learner.best_net().save(run_dir.path / "policy.npz")
                 print(f"stopped after {learner.games:,} games; continue with: gomoku train --resume {run_dir.path}")
                 return stopped.code
         report(learner, run_dir, suite)

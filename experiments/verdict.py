@@ -63,7 +63,7 @@ def verdict(learner: Learner, run: RunDir, suite: TacticalSuite) -> Row:
     """The trained policy and the untrained one, measured alike with many games; written to result.json."""
     config = learner.config
     result = {
-        "trained": evaluate(learner.net, config, suite, config.final_games, 0, run),
+        "trained": evaluate(learner.best_net(), config, suite, config.final_games, 0, run),
         "untrained": evaluate(initial_net(config), config, suite, config.final_games, 0),
     }
     replace_file(run.path / "result.json", (json.dumps(result, indent=2) + "\n").encode())
@@ -97,7 +97,7 @@ def report(learner: Learner, run: RunDir, suite: TacticalSuite) -> None:
     from experiments.plots import learning_curve, save_figure
 
     config = learner.config
-    learner.net.save(run.path / "policy.npz")
+    learner.best_net().save(run.path / "policy.npz")
     against = ", ".join(config.evaluate_against)
     print(f"measuring: {config.final_games:,} games against each of {against} ...", flush=True)
     result = verdict(learner, run, suite)

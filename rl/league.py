@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from env import BLACK, WHITE
 from nn import PolicyNet
 from rl.agents import BatchAgent, PolicyAgent, make_agent
 from rl.sampling import IntArray, RandomSource, draw_uniforms, inverse_cdf
 from rl.selfplay import LEARNER
 
 SELF, POOL = "self", "pool"
+FADE = 0.7  # weight of what was known of a past self when new games against it come in
+LEAST_WEIGHT = 0.02  # even a past self that always loses is met now and then
 
 
 class LeagueError(ValueError):
@@ -27,24 +31,30 @@ class League:
     shares     {name: weight}: "self" (the learner takes both seats), "pool" (past selves), or any agent spec
     capacity   how many past selves are kept; a full pool drops every second one, so that it still spans the whole past
     at_once    how many different past selves are met in one batch of games (each is a forward pass of its own)
+    difficulty draw past selves in proportion to (1 - w)^2, w the learner's recent share of wins against each (Vinyals
+               et al. 2019, "prioritized fictitious self-play"), instead of evenly
     """
 
     def __init__(
-        self, shares: Mapping[str, float], *, capacity: int, at_once: int, temperature: float
+        self, shares: Mapping[str, float], *, capacity: int, at_once: int, temperature: float, difficulty: bool = False
     ) -> None:
         if not shares or min(shares.values()) < 0 or sum(shares.values()) <= 0:
             raise LeagueError(f"opponent shares {dict(shares)}: name one with a positive weight or more, none negative")
         self.names = list(shares)
         self.weights = np.array([shares[name] for name in self.names], dtype=np.float64)
         self.capacity, self.at_once, self.temperature = capacity, at_once, temperature
+        self.difficulty = difficulty
         self.snapshots: list[PolicyNet] = []
+        self.rates = np.zeros(0)  # the learner's share of wins against each snapshot, faded; 0.5 before any game
+        self._met: IntArray = np.zeros(0, dtype=np.int64)  # the snapshots among the opponents drawn last
         self._agents = {name: batch_agent(name) for name in self.names if name not in (SELF, POOL)}
 
     def remember(self, net: PolicyNet) -> None:
         """Add a frozen copy of the learner to the pool."""
         if len(self.snapshots) >= self.capacity:
-            self.snapshots = self.snapshots[::2]
+            self.snapshots, self.rates = self.snapshots[::2], self.rates[::2]
         self.snapshots.append(net.copy())
+        self.rates = np.append(self.rates, 0.5)
 
     def draw(self, games: int, rng: RandomSource) -> tuple[IntArray, list[BatchAgent], IntArray]:
         """Seat `games` games: (seats (E, 2), opponents, kinds (E,)).
@@ -68,10 +78,22 @@ class League:
         seats[np.arange(games), (np.arange(games) + 1) % 2] = opponent
         return seats, opponents, kinds
 
+    def learn(self, seats: IntArray, winners: NDArray[np.int8]) -> None:
+        """Take in how the games drawn last ended: seats (E, 2) as drawn, winners (E,). Draws count as half a win."""
+        colours = np.where(seats[:, 0] == LEARNER, BLACK, WHITE)
+        scores = (1 + winners * colours) / 2
+        for i, snapshot in enumerate(self._met):
+            met = (seats == len(self._agents) + i).any(axis=1)
+            if met.any():
+                self.rates[snapshot] += (1 - FADE) * (scores[met].mean() - self.rates[snapshot])
+
     def _past_selves(self, rng: RandomSource) -> list[BatchAgent]:
         """`at_once` of the snapshots, drawn without replacement."""
-        order = np.argsort(draw_uniforms(rng, len(self.snapshots)))[: self.at_once]
-        return [PolicyAgent(self.snapshots[i], self.temperature, name=f"past{i}") for i in order]
+        keys = draw_uniforms(rng, len(self.snapshots))
+        if self.difficulty:  # the smallest of such keys are a weighted draw (Efraimidis and Spirakis 2006)
+            keys = -np.log1p(-keys) / ((1 - self.rates) ** 2 + LEAST_WEIGHT)
+        self._met = np.argsort(keys)[: self.at_once]
+        return [PolicyAgent(self.snapshots[i], self.temperature, name=f"past{i}") for i in self._met]
 
 
 def batch_agent(spec: str) -> BatchAgent:

@@ -27,6 +27,7 @@ from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms
 from rl.selfplay import Decisions
 
 MOST_RATIO = 2.0
+LEAST_SIZE = 0.1  # a decision that would move nothing is still looked at now and then, for its entropy
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,36 @@ def policy_gradient(
     return loss - entropy_weight * randomness, randomness, illegal_mass
 
 
+def choose_lessons(
+    decisions: Decisions, advantages: NDArray[np.float64], share: float, rng: RandomSource
+) -> tuple[IntArray, NDArray[np.float64]]:
+    """About `share` of the decisions, those that would move the policy most, and what each then counts for.
+
+    A decision is taken, on its own draw, with probability q = min(1, c (s + LEAST * mean of s)), s = |A| (1 - pi(a)):
+    the advantage times the size of the score, since d log pi(a) / d logit(a) = 1 - pi(a). c makes the q add up to the
+    share wanted. Counting it share / q keeps the expected gradient that of all decisions (importance sampling), so
+    the mean over those taken is to be read as the mean over all.
+    Returns (index (n,) in random order, advantages (n,) times share / q). All are taken if share is 1.
+    """
+    if share >= 1:
+        return np.argsort(draw_uniforms(rng, len(decisions))), advantages
+    size = np.abs(advantages) * (1 - np.exp(decisions.log_p.astype(np.float64)))
+    size += LEAST_SIZE * size.mean() + 1e-12
+    chance = size * (share / size.mean())
+    for _ in range(20):  # what is cut off at 1 is handed on to the others
+        lacking = share * len(size) - np.minimum(chance, 1).sum()
+        open_to_more = chance < 1
+        if lacking <= 0.5 or not open_to_more.any():
+            break
+        chance[open_to_more] *= 1 + lacking / chance[open_to_more].sum()
+    chance = np.minimum(chance, 1)
+    taken = np.flatnonzero(draw_uniforms(rng, len(size)) < chance)
+    taken = taken[np.argsort(draw_uniforms(rng, len(taken)))]
+    weighted = advantages.copy()
+    weighted[taken] *= share / chance[taken]
+    return taken, weighted
+
+
 def update(
     net: PolicyNet,
     optimizer: Adam,
@@ -96,13 +127,14 @@ def update(
     entropy_weight: float,
     max_gradient_norm: float,
     rng: RandomSource,
+    share: float = 1.0,
 ) -> UpdateStats:
-    """One pass over the decisions in random minibatches of about `batch`, one optimizer step each.
+    """One pass over the decisions, or a share of them, in random minibatches of about `batch`, a step each.
 
-    Every decision is used once.
+    The entropy bonus is taken at the decisions that are learnt from, each counting alike.
     """
     before = [parameter.value.copy() for parameter in net.parameters()]
-    order = np.argsort(draw_uniforms(rng, len(decisions)))
+    order, advantages = choose_lessons(decisions, advantages, share, rng)
     losses, entropies, norms, masses = [], [], [], []
     for index in np.array_split(order, max(1, round(len(order) / batch))):
         optimizer.zero_grad()

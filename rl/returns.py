@@ -55,3 +55,9 @@ def lambda_returns(
         if after >= 0:
             returns[t] = discount * ((1 - trace) * values[after] + trace * returns[after])
     return returns
+
+
+def explained_variance(returns: FloatArray, values: FloatArray) -> float:
+    """The share of the returns' variance that the values foresaw: 1 - var(G - V) / var(G); 0 if G does not vary."""
+    variance = float(returns.var())
+    return 1 - float((returns - values).var()) / variance if variance > 0 else 0.0

@@ -17,7 +17,7 @@ ORDER = {
     "gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq observation render svg lockstep gomoku_env vector_env aec",
-    "rl": "sampling neighbourhood search search.line_codes search.budget agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority agents.policy agents match middle views watch "
+    "rl": "sampling neighbourhood features search search.line_codes search.budget agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority agents.policy agents match middle views supervised lessons watch "
     "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics arena "
     "elo sprt",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity evaluate "

@@ -30,6 +30,7 @@ from rl.returns import explained_variance, lambda_returns, signed_results
 from rl.sampling import IntArray, draw_uniforms
 from rl.selfplay import LEARNER, Decisions, open_randomly, play
 from rl.tactics import make_puzzles
+from rl.value_regression import ValueRegression
 from rl.watched_play import play_watched
 from rl.weight_average import WeightAverage
 
@@ -98,11 +99,9 @@ class Learner:
             difficulty=config.pool_by_difficulty,
         )
         kinds = len(self.league.names)
-        if config.baseline == "features":
-            from rl.value_regression import ValueRegression
-            self.baseline: Baseline = ValueRegression(kinds)
-        else:
-            self.baseline = make_baseline(config.baseline, kinds)
+        self.baseline: Baseline = (
+            ValueRegression(kinds) if config.baseline == "features" else make_baseline(config.baseline, kinds)
+        )
         self.average = WeightAverage(self.net, config.average) if config.average else None
         self.gate = Gate(self.net, self.optimizer, config.gate_drop, config.gate_entropy) if config.gate_drop else None
         self._memory: list[list[Workspace]] = []

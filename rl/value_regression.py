@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from env import Rule
 from env.observation import Positions
 from rl.baseline import Baseline
-from rl.features import tactical_features
+from rl.features import NAMES, tactical_features
 from rl.returns import FloatArray
 from rl.sampling import IntArray
 from rl.selfplay import Decisions
 
 
 class ValueRegression(Baseline):
-    """V = phi . w, phi the tactical features of the position and a 1, w by ridge regression:
+    """V = phi . w, phi the tactical features of the position (a 1 among them), w by ridge regression:
 
         w = (sum of phi phi^T + ridge * I)^-1 (sum of G phi)        over the decisions of one group and colour
 
@@ -31,8 +31,7 @@ class ValueRegression(Baseline):
 
     def __init__(self, groups: int, decay: float = 0.85, ridge: float = 20.0) -> None:
         self.decay, self.ridge = decay, ridge
-        nothing = np.zeros((1, 2, 5, 5), dtype=np.float32)
-        size = tactical_features(Positions(nothing, np.ones((1, 25), np.bool_), 5, Rule.FREESTYLE)).shape[1] + 1
+        size = len(NAMES)
         self._products = np.zeros((groups, 2, size, size))
         self._sums = np.zeros((groups, 2, size))
         self._features = np.zeros((0, size))
@@ -40,8 +39,7 @@ class ValueRegression(Baseline):
     def predict(self, win_length: int, decisions: Decisions, groups: IntArray) -> FloatArray:
         """phi . w of each decision, (T,)."""
         positions = Positions(decisions.planes, decisions.legal, win_length, Rule.FREESTYLE)
-        features = tactical_features(positions)
-        self._features = np.concatenate([features, np.ones((len(features), 1))], axis=1)
+        self._features = tactical_features(positions).astype(np.float64)
         penalty = self.ridge * np.eye(self._sums.shape[2])
         weights = np.linalg.solve(self._products + penalty, self._sums[..., None])[..., 0]  # (groups, 2, size)
         values = np.empty(len(decisions))

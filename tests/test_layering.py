@@ -17,9 +17,11 @@ ORDER = {
     "gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq observation render svg lockstep gomoku_env vector_env aec",
-    "rl": "sampling neighbourhood features search search.line_codes search.budget agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority agents.policy agents match middle views supervised lessons watch "
+    "rl": "sampling neighbourhood features search search.line_codes search.budget "
+    "agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority "
+    "agents.policy agents match middle views supervised lessons watch "
     "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics arena "
-    "elo sprt",
+    "elo sprt fleet",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity evaluate "
     "plots boards game_files show learner verdict train race torch_twin contests bench __main__",
 }
@@ -43,6 +45,7 @@ PURE: dict[str, set[str]] = {
 FILES = {
     "nn.weights": {"tempfile"},  # the one file below experiments that writes files
     "rl.search.budget": {"time"},  # and the one that reads a clock
+    "rl.fleet": {"multiprocessing", "os"},  # the one place where processes are started, and told their threads
 }
 RANDOM_TYPES = {"Generator", "SeedSequence", "BitGenerator"}
 

@@ -130,7 +130,7 @@ class FastPolicy:
     def _forward(self, x: FloatArray, to: Activations, logits: FloatArray) -> None:
         """x (N, C, H, W), N <= TOGETHER -> logits (N, A), written in place."""
         slots, positions = self.slots, len(x)
-        weight1, weight2 = by_lines(self.conv1), by_lines(self.conv2)
+        weight1, weight2 = (lines_of(conv.weight.value, conv.bias.value) for conv in (self.conv1, self.conv2))
         to.prepare(positions, slots, x.shape[1], len(weight1), *self.fc1.weight.value.shape)
         slots.cells(to.seen)[...] = x.transpose(1, 2, 3, 0)
         for strip, columns in to.columns_of_seen:
@@ -144,7 +144,8 @@ class FastPolicy:
             pitch = slots.stride if here.shape[1] > 1 else here.shape[2]
             out = self._strip.shaped(len(maps), here.shape[1], pitch, positions)
             np.matmul(weight2, columns, out=out.reshape(len(maps), -1)[:, : columns.shape[1]])
-            np.maximum(out[:, :, : here.shape[2]], self._zeros_of(positions), out=here)
+            zeros = self._zeros_of(here[0, 0].size).reshape(here.shape[2:])
+            np.maximum(out[:, :, : here.shape[2]], zeros, out=here)
         np.matmul(self.fc1.weight.value.T, to.features, out=to.hidden)
         to.hidden += self.fc1.bias.value[:, None]
         np.maximum(to.hidden, self._zeros_of(positions), out=to.hidden)
@@ -172,7 +173,7 @@ class FastPolicy:
     def _through_dense(self, kept: Activations, d_logits: FloatArray, slopes: Slopes) -> None:
         """d_logits (N, A), N <= TOGETHER -> slopes.outer, the slope of what the second convolution gave."""
         features, hidden = kept.features, kept.hidden
-        self.fc2.weight.grad += hidden @ d_logits  # (M, N) @ (N, A)
+        self.fc2.weight.grad.T[...] += d_logits.T @ hidden.T  # (A, N) @ (N, M)
         self.fc2.bias.grad += d_logits.sum(axis=0)
         d_hidden = self.fc2.weight.value @ d_logits.T  # (M, A) @ (A, N)
         d_hidden *= hidden > 0
@@ -183,7 +184,7 @@ class FastPolicy:
         for first in range(0, len(d_maps), step):
             rows = slice(first * area, (first + step) * area)
             positive = features[rows] > 0
-            self.fc1.weight.grad[rows] += features[rows] @ d_hidden.T  # (D, N) @ (N, M)
+            self.fc1.weight.grad.T[:, rows] += d_hidden @ features[rows].T  # (M, N) @ (N, D)
             d_features = self.fc1.weight.value[rows] @ d_hidden  # (D, M) @ (M, N)
             here = d_maps[first : first + step]
             np.multiply(d_features.reshape(here.shape), positive.reshape(here.shape), out=here)
@@ -192,8 +193,9 @@ class FastPolicy:
         """From slopes.outer to the slopes of both convolutions and, if it is asked for, d_x (N, C, H, W)."""
         slots, inner, d_inner = self.slots, kept.inner, slopes.inner
         turned = half_turn(self.conv2.weight.value)
-        weight = lines_of(turned)  # (F1, 3 * (3 * F2 + 1))
-        d_weight1, d_weight2 = np.zeros_like(by_lines(self.conv1)), np.zeros(weight.shape[::-1], self.dtype)
+        weight = lines_of(turned, np.zeros(len(turned), self.dtype))  # (F1, 3 * (3 * F2 + 1))
+        d_weight1 = np.zeros((len(inner), 3 * (3 * len(kept.seen) + 1)), self.dtype)
+        d_weight2 = np.zeros(weight.shape[::-1], self.dtype)
         for (strip, columns), (_, seen) in zip(slopes.columns_of_outer, kept.columns_of_seen, strict=True):
             inner_run = inner[:, strip.slots].reshape(len(inner), -1)
             d_inner_run = d_inner[:, strip.slots].reshape(len(inner), -1)
@@ -207,7 +209,8 @@ class FastPolicy:
         self.conv2.bias.grad += slopes.outer.sum(axis=(1, 2))
         if d_x is not None:
             d_seen = np.empty_like(kept.seen)
-            weight = lines_of(half_turn(self.conv1.weight.value))
+            turned = half_turn(self.conv1.weight.value)
+            weight = lines_of(turned, np.zeros(len(turned), self.dtype))
             for strip, columns in Columns(slots, d_inner, Workspace(self.dtype)):
                 np.matmul(weight, columns, out=d_seen[:, strip.slots].reshape(len(d_seen), -1))
             d_x[...] = slots.cells(d_seen).transpose(3, 0, 1, 2)
@@ -216,13 +219,6 @@ class FastPolicy:
 def together(count: int) -> Iterator[slice]:
     """Cut ``count`` positions into slices of at most TOGETHER."""
     return (slice(first, first + TOGETHER) for first in range(0, count, TOGETHER))
-
-
-def by_lines(conv: Conv2D) -> FloatArray:
-    """Return a convolution's weight and bias as one matrix: the bias meets the row of ones of the first line."""
-    weight = lines_of(conv.weight.value)
-    weight.reshape(len(weight), 3, -1)[:, 0, -1] = conv.bias.value
-    return weight
 
 
 def half_turn(weight: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nn.layers import FloatArray, NonFiniteError, Parameter
+from nn.layers import FloatArray, NonFiniteError, Parameter, ShapeError
 from nn.weights import check_array, check_names
 
 State = dict[str, NDArray[Any]]
@@ -91,8 +91,7 @@ class Adam:
         correction1, correction2 = 1 - beta1**self._steps, float(np.sqrt(1 - beta2**self._steps))
         length = self.learning_rate * correction2 / correction1
         for parameter, means, squares in zip(self.parameters, self._means, self._squares, strict=True):
-            for piece in _pieces(parameter.value):
-                grad, mean, square = parameter.grad[piece], means[piece], squares[piece]
+            for value, grad, mean, square in _pieces(parameter.value, parameter.grad, means, squares):
                 step = grad * (1 - beta1)
                 mean *= beta1
                 mean += step
@@ -104,7 +103,7 @@ class Adam:
                 step += self.eps * correction2
                 np.divide(mean, step, out=step)
                 step *= length
-                parameter.value[piece] -= step
+                value -= step
 
     def state(self) -> State:
         """Return copies of everything a later step depends on: learning rate, step count, two means a parameter."""
@@ -182,10 +181,16 @@ def clip_gradients(parameters: Sequence[Parameter], max_norm: float) -> float:
     return norm
 
 
-def _pieces(array: FloatArray) -> Iterator[slice]:
-    """Cut the first axis into slices of about PIECE entries."""
-    rows = max(1, PIECE * len(array) // max(1, array.size))
-    return (slice(first, first + rows) for first in range(0, len(array), rows))
+def _pieces(*arrays: FloatArray) -> Iterator[list[FloatArray]]:
+    """Cut arrays of one shape into pieces of PIECE entries, views (n,), as they lie in memory, all of them alike.
+
+    Raises ShapeError if they lie in memory in different orders, or with gaps.
+    """
+    if not all(array.flags.forc and array.strides == arrays[0].strides for array in arrays):
+        layouts = [(array.shape, array.strides) for array in arrays]
+        raise ShapeError(f"a value, its gradient and its means lie in memory differently: (shape, strides) {layouts}")
+    flat = [array.ravel(order="K") for array in arrays]
+    return ([entries[first : first + PIECE] for entries in flat] for first in range(0, flat[0].size, PIECE))
 
 
 def _named(word: str, parameters: Sequence[Parameter], arrays: Sequence[FloatArray]) -> State:

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from nn import Dense, NonFiniteError, Parameter, ReLU, Sequential, WeightsError
+from nn import Dense, NonFiniteError, Parameter, ReLU, Sequential, ShapeError, WeightsError
 from nn.optim import PIECE, SGD, Adam, LearningRateError, StepLR, clip_gradients
 
 
 def parameters(dtype: type = np.float64) -> list[Parameter]:
     rng = np.random.default_rng(0)
     shapes = [(3, 4), (5,), (2, 3, 1, 2), (PIECE // 100 + 7, 250)]
-    return [Parameter("same", rng.standard_normal(shape).astype(dtype)) for shape in shapes]
+    values = [rng.standard_normal(shape).astype(dtype) for shape in shapes]
+    return [Parameter("same", value) for value in [*values, np.asfortranarray(values[-1] + 1)]]
 
 
 def draw_gradients(params: list[Parameter], rng: np.random.Generator) -> None:
@@ -53,6 +54,16 @@ def test_adams_first_step_is_the_learning_rate_against_the_sign() -> None:
     p.grad[...] = [5.0, -1e-3, 0.0]
     Adam([p]).step()
     np.testing.assert_allclose(p.value, [-1e-3, 1e-3, 0], rtol=1e-4)
+
+
+def test_adam_refuses_a_gradient_that_lies_otherwise_in_memory() -> None:
+    for value in (np.ones((3, 4)), np.asfortranarray(np.ones((3, 4)))):
+        parameter = Parameter("turned", value)
+        optimizer = Adam([parameter])
+        parameter.grad = np.ones((4, 3)).T if value.flags.c_contiguous else np.ones((3, 4))
+        with pytest.raises(ShapeError, match="lie in memory differently"):
+            optimizer.step()
+        assert (parameter.value == 1).all()
 
 
 def test_steps_keep_arrays_and_dtypes() -> None:

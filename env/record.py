@@ -3,6 +3,8 @@
 One game is one line of text, which people can read and programs can compare:
 
       15x15 5 freestyle black=greedy white=policy:runs/a winner=black opening=2 h8 i9 h7 ...
+
+A game that ended otherwise than on the board may say why: note=greedy%20forfeits:... after the opening.
 """
 
 from dataclasses import dataclass
@@ -27,6 +29,7 @@ class GameRecord:
     black    the name of the agent with the black stones; white likewise
     winner   BLACK, WHITE, or 0 for a draw or a game that was broken off
     opening  how many of the first moves were given, not chosen by the agents
+    note     why the game ended, if the board does not show it
     """
 
     height: int
@@ -38,6 +41,7 @@ class GameRecord:
     white: str
     winner: int
     opening: int = 0
+    note: str = ""
 
     def replay(self) -> Board:
         """The board at the end of the game.
@@ -64,6 +68,7 @@ class GameRecord:
             f"{self.height}x{self.width} {self.win_length} {self.rule.value}"
             f" black={_quoted(self.black)} white={_quoted(self.white)}"
             f" winner={_WINNER_WORDS[self.winner]} opening={self.opening}"
+            f"{' note=' * bool(self.note)}{_quoted(self.note)}"
         )
         return " ".join([head, *(cell_name(cell, self.height, self.width) for cell in self.moves)])
 
@@ -90,6 +95,7 @@ class GameRecord:
         winners = {word: winner for winner, word in _WINNER_WORDS.items()}
         winner = winners.get(_value(words[5], "winner"))
         opening = _value(words[6], "opening")
+        note = unquote(words.pop(7).partition("=")[2]) if words[7:] and words[7].startswith("note=") else ""
         if winner is None:
             raise RecordError(f"{words[5]!r}: the winner is black, white or none")
         if not (opening.isascii() and opening.isdigit()) or int(opening) > len(words) - 7:
@@ -98,7 +104,7 @@ class GameRecord:
             moves = tuple(parse_cell(word, height, width) for word in words[7:])
         except CoordinateError as error:
             raise RecordError(f"move list: {error}") from error
-        return cls(height, width, win_length, rule, moves, black, white, winner, int(opening))
+        return cls(height, width, win_length, rule, moves, black, white, winner, int(opening), note)
 
 
 def _quoted(name: str) -> str:

@@ -120,7 +120,8 @@ def standing(game: GameRecord, board: Board) -> str:
     if len(board.moves) < len(game.moves):
         return f"{COLOUR_NAMES[board.to_move]} to move"
     if game.winner:
-        return f"{COLOUR_NAMES[game.winner]} has won, though not on the board (time, a resignation, a foul)"
+        why = game.note or "time, a resignation, a foul"
+        return f"{COLOUR_NAMES[game.winner]} has won, though not on the board ({printable(why)})"
     return f"broken off with {COLOUR_NAMES[board.to_move]} to move"
 
 

@@ -25,6 +25,14 @@ def test_the_line_is_what_the_docstring_shows():
     assert record.replay().moves == list(moves)  # not over: black may have won on time
 
 
+def test_a_note_says_why_a_game_ended():
+    line = "15x15 5 freestyle black=a white=b winner=white opening=0 note=a%20forfeits:%20%E2%98%B9 h8"
+    record = GameRecord(15, 15, 5, Rule.FREESTYLE, (112,), "a", "b", WHITE, note="a forfeits: \u2639")
+    assert record.to_line() == line and GameRecord.from_line(line) == record
+    with pytest.raises(RecordError, match="at most 1 here"):
+        GameRecord.from_line(line.replace("opening=0", "opening=2"))
+
+
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.data())
 def test_a_game_reads_back_and_replays_to_its_outcome(data):
@@ -36,6 +44,7 @@ def test_a_game_reads_back_and_replays_to_its_outcome(data):
     while not board.is_over:
         board.play(cells.pop())
     record = record_of(board, black=data.draw(st.text()), white=data.draw(st.text()), opening=len(board.moves) // 2)
+    record = replace(record, note=data.draw(st.text()))
     line = record.to_line()
     assert len(line.splitlines()) == 1
     assert GameRecord.from_line(line) == record

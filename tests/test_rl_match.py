@@ -1,10 +1,13 @@
 """The referee and the arena: legal, replayable, fair to both colours, and honest about uncertainty."""
 
+import re
+
 import numpy as np
 import pytest
 
 from env import BLACK, WHITE, Board, IllegalMoveError, Rule
 from env.coords import parse_cell
+from env.record import GameRecord
 from rl.agents import Agent, AgentSpecError, GreedyAgent, RandomAgent, make_agent
 from rl.arena import ArenaError, Tally, compare, random_opening, wilson_interval
 from rl.match import play_game, play_games
@@ -168,3 +171,57 @@ def test_a_forbidden_choice_names_the_agent():
 
     with pytest.raises(IllegalMoveError, match="stubborn: h8 .* is forbidden to black: double three"):
         play_game(Stubborn(), FirstCell(), board, np.random.default_rng(1))
+
+
+class Crash(Agent):
+    """Plays the first cell until there are six stones, then fails in one of several ways."""
+
+    def __init__(self, how):
+        self.name, self.how = f"crash {how}", how
+
+    def choose(self, board, rng):
+        if len(board.moves) < 6:
+            return int(np.flatnonzero(board.legal_mask())[0])
+        if self.how == "raises":
+            raise RuntimeError("out of\n order")
+        return {"occupied": board.moves[0], "nothing": None, "off": 99, "word": "a1"}[self.how]
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ("raises", "RuntimeError: out of order"),
+        ("occupied", "c3 .* occupied"),
+        ("nothing", "TypeError: "),
+        ("off", "cell 99 "),
+        ("word", "TypeError: "),
+    ],
+)
+def test_a_fault_forfeits_the_game_if_asked_for_and_the_record_says_why(how, why):
+    crash, greedy = Crash(how), GreedyAgent()
+    boards = [Board.from_moves([20, 33], 6, 6, 5), Board.from_moves([20], 6, 6, 5), Board(6, 6, 5)]
+    seats = [(crash, greedy), (greedy, crash), (greedy, RandomAgent())]
+    counted = []
+    records = play_games(seats, boards, np.random.default_rng(0), counted.append, forfeits=True)
+    assert sum(counted) == 3
+    assert [record.winner for record in records[:2]] == [WHITE, BLACK] and not records[2].note
+    for record in records[:2]:
+        assert 6 <= len(record.moves) < 9 and record.replay().outcome is None
+        assert re.match(f"crash {how} forfeits: {why}", record.note), record.note
+        assert GameRecord.from_line(record.to_line()) == record
+    with pytest.raises((RuntimeError, IllegalMoveError, TypeError)):
+        play_games(seats, boards, np.random.default_rng(0))
+
+
+def test_a_batch_that_fails_is_asked_board_by_board():
+    class Half(Agent):
+        name = "half"
+
+        def choose(self, board, rng):
+            if board.moves == [0]:
+                raise RuntimeError("not from a6")
+            return int(np.flatnonzero(board.legal_mask())[-1])
+
+    boards = [Board.from_moves([cell], 6, 6, 4) for cell in (0, 7)]
+    records = play_games([(FirstCell(), Half())] * 2, boards, np.random.default_rng(0), forfeits=True)
+    assert [bool(record.note) for record in records] == [True, False]

@@ -13,11 +13,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # A file imports only files to its left. A package's __init__ only re-exports; `agents` is rl's table of agents.
 ORDER = {
-    "nn": "init layers conv losses network java_random weights workspace strips fast policy_net incremental optim "
-    "gradcheck exact",
+    "nn": "init layers conv losses network norm residual branches java_random weights workspace strips fast board_net "
+    "policy_net value_net three_plane_net residual_net registry cost incremental optim gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq observation render svg lockstep gomoku_env vector_env aec",
-    "rl": "sampling neighbourhood features search search.line_codes search.budget "
+    "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account search.rule_file "
+    "search.budget "
     "agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority "
     "agents.policy agents match middle views supervised lessons watch "
     "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics arena "
@@ -44,6 +45,7 @@ PURE: dict[str, set[str]] = {
 }
 FILES = {
     "nn.weights": {"tempfile"},  # the one file below experiments that writes files
+    "rl.search.rule_file": {"json", "os", "pathlib"},  # rules that are edited while a player runs: it reads them again
     "rl.search.budget": {"time"},  # and the one that reads a clock
     "rl.fleet": {"multiprocessing", "os"},  # the one place where processes are started, and told their threads
 }

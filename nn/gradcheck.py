@@ -63,12 +63,16 @@ def check_loss(name: str, loss: Loss, logits: FloatArray, tolerance: float = 1e-
     return compare_gradients(f"d_logits of {name}", loss(logits)[1], by_differences, tolerance)
 
 
-def check_layer(layer: Layer, x: FloatArray, loss: Loss, tolerance: float = 1e-7, step: float = 1e-3) -> float:
+def check_layer(
+    layer: Layer, x: FloatArray, loss: Loss, tolerance: float = 1e-7, step: float = 1e-3, *, as_learning: bool = False
+) -> float:
     """Return the largest relative error over d_x and all parameters; ``layer`` may be a whole network.
 
     x is what the layer takes; loss(out) -> (value, d_out). Entries that a ReLU sees must be farther from 0 than a
     nudge moves them. Also holds the layer to its contract: predict equals forward and disturbs nothing, backward
-    adds to the gradients and leaves d_out alone. Raises GradientError.
+    adds to the gradients and leaves d_out alone. ``as_learning`` is for layers whose predict is meant to differ, such
+    as BatchNorm2D: the differences are then those of forward, which must give the same out for the same x.
+    Raises GradientError.
     """
     name = type(layer).__name__
     _need_float64(name, x)
@@ -76,7 +80,7 @@ def check_layer(layer: Layer, x: FloatArray, loss: Loss, tolerance: float = 1e-7
     for parameter in layer.parameters():
         parameter.grad[...] = 1  # to be added to
     out = layer.forward(x)
-    if not np.array_equal(layer.predict(x), out):
+    if not as_learning and not np.array_equal(layer.predict(x), out):
         raise GradientError(f"{name}: predict differs from forward")
     layer.predict(2 * x + 1)
     d_out = loss(out)[1]
@@ -85,8 +89,10 @@ def check_layer(layer: Layer, x: FloatArray, loss: Loss, tolerance: float = 1e-7
     if not np.array_equal(d_out, d_out_before):
         raise GradientError(f"{name}: backward changed its d_out")
 
+    run = layer.forward if as_learning else layer.predict
+
     def value() -> float:
-        return loss(layer.predict(x))[0]
+        return loss(run(x))[0]
 
     errors = [compare_gradients(f"{name}: d_x", d_x, numerical_gradient(value, x, step), tolerance)]
     for parameter in layer.parameters():

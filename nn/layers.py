@@ -1,4 +1,4 @@
-"""What a layer is, and the three that need no picture: Dense, ReLU and Flatten.
+"""What a layer is, and the four that need no picture: Dense, ReLU, Tanh and Flatten.
 
 A layer turns ``x`` into ``out`` (forward) and the slope of the loss by ``out`` into its slope by ``x`` (backward).
 
@@ -70,6 +70,10 @@ class Layer(ABC):
     def parameters(self) -> list[Parameter]:
         """Return what is learnt here, in a fixed order."""
         return []
+
+    def statistics(self) -> dict[str, FloatArray]:
+        """Return, by name, what forward gathers for predict to use; it is part of a file of weights, but not learnt."""
+        return {}
 
 
 def kept_by_forward(value: Kept | None) -> Kept:
@@ -149,6 +153,30 @@ class ReLU(Layer):
     def predict(self, x: FloatArray) -> FloatArray:
         """x -> out, same shape, keeping nothing."""
         return np.maximum(x, np.zeros_like(x[:1]))  # an array of zeros: faster than a Python 0
+
+
+class Tanh(Layer):
+    """Every number is pressed between -1 and 1: ``out = tanh(x)``, entry by entry, in any shape."""
+
+    def __init__(self) -> None:
+        self._out: FloatArray | None = None
+
+    def forward(self, x: FloatArray) -> FloatArray:
+        """x -> out, same shape."""
+        self._out = self.predict(x)
+        return self._out
+
+    def backward(self, d_out: FloatArray) -> FloatArray:
+        """d_out -> d_x, same shape: the slope of tanh is 1 - tanh^2, steep in the middle and flat at both ends."""
+        out = kept_by_forward(self._out)
+        if d_out.shape != out.shape:
+            raise ShapeError(f"Tanh: got d_out {d_out.shape}, wanted {out.shape}")
+        return d_out * (1 - out * out)
+
+    def predict(self, x: FloatArray) -> FloatArray:
+        """x -> out, same shape, keeping nothing."""
+        out: FloatArray = np.tanh(x)
+        return out
 
 
 class Flatten(Layer):

@@ -102,3 +102,20 @@ def entropy(logits: FloatArray, mask: Mask) -> tuple[float, FloatArray]:
     value = -float((p * log_p_or_0).sum()) / len(log_p)
     d_log_p = -p * log_p_or_0 / len(log_p)  # (N, A)
     return value, masked_log_softmax_backward(d_log_p, log_p)
+
+
+def squared_error(values: FloatArray, targets: FloatArray) -> tuple[float, FloatArray]:
+    """Return (loss, d_values): ``loss = sum of (value - target)^2 / N`` and its slope, ``2 (value - target) / N``.
+
+    values, targets and d_values have one shape, with N entries. The values that make it least are the mean of the
+    targets wherever equal positions came with different ones: with results as targets, the expected result.
+
+    Raises ShapeError if the shapes differ or are empty, NonFiniteError for a target that is NaN or infinite.
+    """
+    targets = np.asarray(targets)
+    if values.shape != targets.shape or values.size == 0:
+        raise ShapeError(f"got values {values.shape} and targets {targets.shape}, wanted one shape that is not empty")
+    if not np.isfinite(targets).all():
+        raise NonFiniteError(f"targets{np.argwhere(~np.isfinite(targets))[0].tolist()} is not finite")
+    away = values - targets
+    return float((away * away).sum()) / values.size, (2 / values.size) * away

@@ -35,3 +35,7 @@ class Sequential(Layer):
     def parameters(self) -> list[Parameter]:
         """Return the parameters of all layers, in order."""
         return [parameter for layer in self.layers for parameter in layer.parameters()]
+
+    def statistics(self) -> dict[str, FloatArray]:
+        """Return the statistics of all layers."""
+        return {name: array for layer in self.layers for name, array in layer.statistics().items()}

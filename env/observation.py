@@ -1,6 +1,6 @@
 """What a player sees: two planes of zeros and ones, the stones of the side to move first.
 
-Seen so, black's and white's positions look alike, and one network plays both colours.
+Seen so, black's and white's positions look alike, and one network plays both colours. A third plane may say which.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 
 from env.board import Board
 from env.rules import Rule
+
+
+class PlanesError(ValueError):
+    """A network wants a number of planes that nobody makes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,30 @@ class Positions:
 
     def __len__(self) -> int:
         return len(self.planes)
+
+    def seen(self, count: int) -> NDArray[np.float32]:
+        """What a network of so many planes is shown: (N, count, H, W) float32.
+
+        2  the planes as they are
+        3  and a third, `turn_planes`
+
+        Raises PlanesError for another number.
+        """
+        if count == 2:
+            return self.planes
+        if count == 3:
+            return np.concatenate([self.planes, turn_planes(self.planes)], axis=1)
+        raise PlanesError(f"a network of {count} planes cannot be shown a position: there are 2, or 3 with the turn")
+
+
+def turn_planes(planes: NDArray[np.float32]) -> NDArray[np.float32]:
+    """One plane a position, 1 everywhere if black is to move, -1 if white is: (N, 2, H, W) -> (N, 1, H, W).
+
+    Black moves first, so black is to move when both sides have equally many stones.
+    """
+    stones = planes.sum(axis=(2, 3))  # (N, 2)
+    turn = np.where(stones[:, 0] == stones[:, 1], np.float32(1), np.float32(-1))
+    return np.broadcast_to(turn[:, None, None, None], (len(planes), 1, *planes.shape[2:]))
 
 
 def planes(board: Board) -> NDArray[np.float32]:

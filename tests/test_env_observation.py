@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from env import BLACK, WHITE, Board, Rule
-from env.observation import planes, positions_of
+from env.observation import PlanesError, planes, positions_of, turn_planes
 
 
 def test_the_side_to_move_comes_first():
@@ -54,3 +54,17 @@ def test_boards_of_different_games_make_no_batch():
         positions_of([Board(3, 3, 3), Board(3, 3, 2)])
     with pytest.raises(ValueError, match="at least one"):
         positions_of([])
+
+
+def test_the_third_plane_says_whose_turn_it_is():
+    boards = [Board.from_moves(moves, 3, 4, 3) for moves in ([], [0], [0, 5], [0, 5, 11])]
+    positions = positions_of(boards)
+    assert turn_planes(positions.planes)[:, 0, 0, 0].tolist() == [board.to_move for board in boards]
+    seen = positions.seen(3)
+    assert seen.shape == (4, 3, 3, 4) and seen.dtype == np.float32
+    assert (seen[:, :2] == positions.planes).all()
+    assert all((seen[i, 2] == board.to_move).all() for i, board in enumerate(boards))
+    assert positions.seen(2) is positions.planes
+    for count in (0, 1, 4):
+        with pytest.raises(PlanesError, match="2, or 3 with the turn"):
+            positions.seen(count)

@@ -9,7 +9,7 @@ import difflib
 import math
 from collections.abc import Callable
 
-from nn import PolicyNet
+from nn import load_net
 from rl.agents.base import Agent, BatchAgent
 from rl.agents.greedy import GreedyAgent
 from rl.agents.policy import PolicyAgent
@@ -42,7 +42,8 @@ def make_agent(spec: str) -> Agent:
     priority                            win > block > own four > block four > own three > near; random within a class
     shapes:NAME                         to train against: attack, forcing, race, lines, defence, wall, balanced;
                                         these three kinds take ,noise=P: with that chance, a random move
-    policy:PATH[,temperature=T]         a network from a weights file; T = 0 (the default) plays the largest logit
+    policy:PATH[,temperature=T,views=8] a network from a weights file; T = 0 (the default) plays the largest logit;
+                                        views=8 takes the mean over the symmetric views of the board
 
     Raises AgentSpecError for an unknown name, argument or key (naming the closest match), WeightsError for a
     weights file that cannot be read.
@@ -86,12 +87,17 @@ def _make_greedy(spec: str, argument: str, options: dict[str, str]) -> Agent:
 
 
 def _make_policy(spec: str, argument: str, options: dict[str, str]) -> Agent:
-    taken = _take(spec, options, temperature=0.0)
+    taken = _take(spec, options, temperature=0.0, views=1)
     if not argument:
         raise AgentSpecError(f"{spec!r} names no weights file; write policy:PATH")
     if not 0 <= taken["temperature"] < math.inf:
         raise AgentSpecError(f"the temperature in {spec!r} must be 0 (argmax) or positive")
-    return PolicyAgent(PolicyNet.load(argument), temperature=taken["temperature"], name=spec)
+    if taken["views"] not in (1, 8):
+        raise AgentSpecError(f"the views in {spec!r} must be 1 or 8")
+    net = load_net(argument)
+    if not net.HAS_POLICY:
+        raise AgentSpecError(f"{argument} holds a {type(net).__name__}, which knows no moves; write policy:PATH of one")
+    return PolicyAgent(net, taken["temperature"], spec, int(taken["views"]))
 
 
 def _make_summed(spec: str, argument: str, options: dict[str, str]) -> Agent:

@@ -1,7 +1,7 @@
 """The game of Gomoku and its Gymnasium face; it knows no learning. Importing it registers "Gomoku-v0".
 
 Reading order: coords, lines, rules, windows, patterns, renju, board, bitboard, symmetry, record, record_text,
-sgf_tree, setup_stones, sgf, psq, observation, render, svg, lockstep, gomoku_env, vector_env, aec.
+sgf_tree, setup_stones, sgf, psq, gomocup, observation, render, svg, lockstep, gomoku_env, vector_env, aec.
 Shapes: H rows, W columns, A = H * W cells, N positions, E parallel games.
 """
 

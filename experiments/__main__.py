@@ -81,6 +81,13 @@ COMMANDS = {
         "Of an SGF file the main line of each game is read; variations are not shown.",
         "gomoku show game.sgf --ply 20 -o game.png",
     ),
+    "brain": Command(
+        "experiments.brain",
+        "speak the Gomocup protocol",
+        "Play for a match manager: commands of the Gomocup protocol on standard input, moves on standard output, for\n"
+        "boards of 5 to 20, freestyle, standard and renju. Any agent plays; the clock that the manager sets is kept.",
+        "gomoku brain --agent greedy:sharp --log brain.log",
+    ),
     "demo": Command(
         "experiments.demo",
         "play the reference game of the Java program",

@@ -55,7 +55,7 @@ class MoveClock:
         """The limits of a move that is asked for now.
 
         Infinite if nobody set one. Else an answer is given LATENCY before the time is out, and thinking ends 5 % and
-        half of LATENCY before that; of a time too short for that, thinking gets a quarter and the answer is given at half.
+        half of LATENCY before that; of a time too short for it, thinking gets a quarter, and the answer is due at half.
         """
         share = min(self.turn, self.left / MOVES_TO_COME)
         if share == math.inf:

@@ -16,15 +16,16 @@ ORDER = {
     "nn": "init layers conv losses network norm residual branches java_random weights workspace strips fast board_net "
     "policy_net value_net three_plane_net residual_net registry cost incremental optim gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
-    "setup_stones sgf psq observation render svg lockstep gomoku_env vector_env aec",
+    "setup_stones sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account search.rule_file "
     "search.budget "
     "agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority "
     "agents.policy agents match middle views supervised lessons watch "
-    "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics arena "
+    "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics tactical_suite arena "
     "elo sprt fleet",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity evaluate "
-    "plots boards game_files show learner verdict train race torch_twin contests bench __main__",
+    "plots boards game_files show learner verdict train race torch_twin contests bench "
+    "move_clock protocol_game thought brain __main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}

@@ -59,6 +59,21 @@ COMMANDS = {
         "what they mean, stand in experiments/config.py.",
         "gomoku train --preset quick --seed 1",
     ),
+    "generate": Command(
+        "experiments.generate",
+        "write down how a teacher plays",
+        "Play a teacher, any agent, against itself, and write the positions, its moves and, if it values cells, its\n"
+        "soft scores to an .npz for pretrain. Games that nobody wins, or that repeat another, are dropped and counted.",
+        "gomoku generate games.npz --teacher summed --games 2000",
+    ),
+    "pretrain": Command(
+        "experiments.pretrain",
+        "teach a policy by imitation",
+        "Make a network's preferences those of a teacher: of one that labels positions on the fly (many of them met\n"
+        "by the network's own play), of examples that generate wrote, or of recorded games (SGF, .psq, whole folders).\n"
+        "Everything goes into a run directory; Ctrl-C saves and stops after the epoch, --resume continues bit for bit.",
+        "gomoku pretrain --from games.npz --epochs 50 --schedule steps",
+    ),
     "evaluate": Command(
         "experiments.evaluate",
         "measure one agent against another",
@@ -87,6 +102,13 @@ COMMANDS = {
         "Play for a match manager: commands of the Gomocup protocol on standard input, moves on standard output, for\n"
         "boards of 5 to 20, freestyle, standard and renju. Any agent plays; the clock that the manager sets is kept.",
         "gomoku brain --agent greedy:sharp --log brain.log",
+    ),
+    "info": Command(
+        "experiments.info",
+        "show what a network is made of",
+        "Print the layers of a network with the shapes between them, its parameters and the multiply-adds of one\n"
+        "look at a board, layer by layer, with the formulas they come from.",
+        "gomoku info runs/quick__s1__20261129T201500Z/policy.npz",
     ),
     "demo": Command(
         "experiments.demo",

@@ -6,7 +6,7 @@ what to do there (Ross, Gordon and Bagnell, "A reduction of imitation learning t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from env.lockstep import Lockstep
 from env.observation import Positions
+from env.rules import EMPTY
 from rl.agents.base import BatchAgent
 from rl.middle import middle_cells
 from rl.sampling import BoolArray, IntArray, RandomSource, choose_cells, draw_uniforms, inverse_cdf
@@ -102,6 +103,29 @@ class Lessons:
         self.finished += len(over)
         if len(over):
             self._begin(over)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything a later lesson depends on but the generator and the network, for a checkpoint."""
+        return {
+            "cells": self.games.cells.copy(),
+            "seats": self._seats.copy(),
+            "opening": self._opening.copy(),
+            "next": np.array(self._next),
+            "finished": np.array(self.finished),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Continue from `arrays()`; between `next` and `play` nothing is kept."""
+        self.games.reset()
+        stones = arrays["cells"].reshape(self.games.games, -1)
+        counts = (stones != EMPTY).sum(axis=1)
+        for ply in range(int(counts.max(initial=0))):  # in any order: no game that goes on has five stones in a row
+            which = np.flatnonzero(counts > ply)
+            colour = self.games.to_move[which]
+            left = (stones[which] == colour[:, None]) & (self.games.cells[which].reshape(len(which), -1) == EMPTY)
+            self.games.play(left.argmax(axis=1), which)
+        self._seats[...], self._opening[...] = arrays["seats"], arrays["opening"]
+        self._next, self.finished = int(arrays["next"]), int(arrays["finished"])
 
     def _random(self, legal: BoolArray, allowed: BoolArray | bool) -> IntArray:
         """A random legal cell, an allowed one if there is any, one draw each."""

@@ -171,7 +171,8 @@ def line_codes(planes: NDArray[Any], win_length: int) -> Codes:
         together = digit[0][starts[0] : starts[0] + size].copy()
         for shifted, start in zip(digit[1:], starts[1:], strict=True):
             together |= shifted[start : start + size]
-        return together.reshape(height, stride, count)[:, :width]
+        seen: NDArray[Any] = together.reshape(height, stride, count)[:, :width]
+        return seen
 
     codes = np.empty((4, height, width, count), dtype=wide)
     for out, step in zip(codes, (1, stride, stride + 1, stride - 1), strict=True):
@@ -184,7 +185,7 @@ def line_codes(planes: NDArray[Any], win_length: int) -> Codes:
 def over_lines(planes: NDArray[Any], win_length: int, table: NDArray[Any], combine: np.ufunc) -> NDArray[Any]:
     """combine (np.add, np.maximum ...) over the four directions of table[code]: planes (N, 2, H, W) -> (A, N)."""
     count, _, height, width = planes.shape
-    out = np.empty((height * width, count), dtype=table.dtype)
+    out: NDArray[Any] = np.empty((height * width, count), dtype=table.dtype)
     for first in range(0, count, AT_ONCE):
         some = slice(first, first + AT_ONCE)
         codes = line_codes(planes[some], win_length)

@@ -22,9 +22,10 @@ ORDER = {
     "agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority "
     "agents.policy agents match middle views supervised lessons demonstrations examples watch "
     "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics tactical_suite arena "
-    "elo sprt fleet",
-    "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity evaluate "
-    "plots boards game_files show info learner verdict train example_files generate plan lesson_sources pupil pretrain race torch_twin contests bench "
+    "elo sprt fleet openings pairs",
+    "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
+    "plots boards game_files show info learner verdict train "
+    "example_files generate plan lesson_sources pupil pretrain race torch_twin contests bench "
     "move_clock protocol_game thought brain __main__",
 }
 PACKAGES = tuple(ORDER)

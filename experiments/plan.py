@@ -1,0 +1,116 @@
+"""What a pretraining run is told: one frozen dataclass, which config.json keeps.
+Schedules count updates and epochs, so that a slower machine learns the same, later.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from env import Rule
+from env.rules import check_settings
+from experiments.errors import UserError
+
+COSINE, STEPS = "cosine", "steps"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every setting of a pretraining run, as config.json keeps it."""
+
+    name: str = "pretrain"
+    seed: int = 1
+    source: tuple[str, ...] = ()
+    """Files and folders of examples; none: a teacher on the fly."""
+    teacher: str = "summed"
+    """Who labels the positions on the fly."""
+    drivers: tuple[str, ...] = ("summed", "greedy", "summed,noise=0.1", "shapes:attack", "shapes:forcing")
+    """Who plays the games on the fly where the network does not."""
+    net_share: float = 0.45
+    """Chance of a seat to be the network's own."""
+    noise: float = 0.06
+    """Chance of a random move in those games."""
+    opening_plies: int = 6
+    """Those games open with up to this many random stones."""
+    games_at_once: int = 1_024
+    """Games that take turns in giving a position."""
+    height: int = 15
+    width: int = 15
+    win_length: int = 5
+    rule: str = "freestyle"
+    filters: tuple[int, int] = (16, 32)
+    hidden: int = 256
+    init: str = ""
+    """Weights to start from; none: random ones."""
+    epochs: int = 28
+    lessons: int = 500
+    """Updates in an epoch on the fly; an epoch of a file is the whole file."""
+    batch: int = 128
+    power: float = 4.0
+    """Soft targets (value / best) ** power; 0 asks for the one move."""
+    learning_rate: float = 1e-3
+    final_learning_rate: float = 2e-5
+    """Where a cosine falls to."""
+    schedule: str = COSINE
+    """cosine, or steps: times step_factor after every step_epochs epochs."""
+    step_epochs: int = 10
+    step_factor: float = 0.8
+    warm_up: int = 200
+    """Updates over which the learning rate rises at first."""
+    average: float = 0.999
+    """Of the running mean of the weights, an update."""
+    validation: float = 0.1
+    """Share of a file's games that is not learnt from."""
+    max_gradient_norm: float = 1.0
+    evaluate_against: tuple[str, ...] = ("greedy:java", "greedy", "summed", "priority")
+    evaluate_every: int = 4
+    """Epochs between evaluations."""
+    evaluation_games: int = 200
+    final_games: int = 1_000
+    evaluation_plies: int = 4
+
+    def __post_init__(self) -> None:
+        """Refuse values that no run could use. Raises UserError naming the setting."""
+        for key in ("games_at_once", "hidden", "epochs", "lessons", "batch", "step_epochs", "evaluate_every"):
+            _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")
+        for key in ("net_share", "noise", "average", "validation"):
+            _check(0 <= getattr(self, key) <= 1, key, getattr(self, key), "a share from 0 to 1")
+        for key in ("learning_rate", "final_learning_rate", "step_factor", "max_gradient_norm"):
+            _check(0 < getattr(self, key) < math.inf, key, getattr(self, key), "a positive number")
+        for key in ("seed", "opening_plies", "power", "warm_up", "evaluation_plies"):
+            _check(0 <= getattr(self, key) < math.inf, key, getattr(self, key), "0 or more")
+        _check(self.validation < 1, "validation", self.validation, "less than 1: something must be learnt from")
+        _check(self.schedule in (COSINE, STEPS), "schedule", self.schedule, "cosine or steps")
+        for key in ("evaluation_games", "final_games"):
+            games = getattr(self, key)
+            _check(games >= 2 and games % 2 == 0, key, games, "an even number: games come in colour-swapped pairs")
+        try:
+            check_settings(self.height, self.width, self.win_length, Rule(self.rule))
+        except ValueError as error:
+            raise UserError(str(error)) from None
+
+    def rate(self, progress: float, epochs: int, updates: int) -> float:
+        """The learning rate when so much (0 to 1), so many epochs, so many updates are done."""
+        warm = min(1.0, (updates + 1) / self.warm_up) if self.warm_up else 1.0
+        if self.schedule == STEPS:
+            return warm * self.learning_rate * float(self.step_factor ** (epochs // self.step_epochs))
+        low = min(self.learning_rate, self.final_learning_rate)
+        return warm * (low + (self.learning_rate - low) * 0.5 * (1 + math.cos(math.pi * progress)))
+
+
+def _check(holds: bool, key: str, value: object, wanted: str) -> None:
+    if not holds:
+        raise UserError(f"{key.replace('_', '-')} {value}: wanted {wanted}")
+
+
+def plan_from(values: Mapping[str, Any]) -> Plan:
+    """The plan that config.json holds. Raises UserError if it is another command's."""
+    known = {field.name for field in dataclasses.fields(Plan)}
+    if set(values) != known:
+        odd = ", ".join(sorted(set(values) ^ known)[:3])
+        raise UserError(f"not the configuration of a pretraining run: its settings differ in {odd}")
+    settings: dict[str, Any] = {key: tuple(of) if isinstance(of, list) else of for key, of in values.items()}
+    return Plan(**settings)

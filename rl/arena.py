@@ -7,7 +7,7 @@ A single game between two deterministic agents would be the same game every time
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,12 +155,14 @@ def compare(
     openings = [random_opening(new_board, opening_plies, rng) for _ in range(games // 2)]
     seats = [(agent, opponent), (opponent, agent)] * len(openings)
     boards = [board for board in openings for _ in range(2)]
-    records = play_games(seats, boards, rng, finished)
-    return ArenaResult(
-        as_black=_tally(records[0::2], BLACK), as_white=_tally(records[1::2], WHITE), records=tuple(records)
-    )
+    return result_of(play_games(seats, boards, rng, finished))
 
 
-def _tally(records: list[GameRecord], colour: int) -> Tally:
+def result_of(records: Sequence[GameRecord]) -> ArenaResult:
+    """The first player's result over pairs of games, each pair side by side, the first player with black first."""
+    return ArenaResult(_tally(records[0::2], BLACK), _tally(records[1::2], WHITE), tuple(records))
+
+
+def _tally(records: Sequence[GameRecord], colour: int) -> Tally:
     winners = [record.winner * colour for record in records]
     return Tally(wins=winners.count(1), draws=winners.count(0), losses=winners.count(-1))

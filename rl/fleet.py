@@ -35,8 +35,8 @@ MOST_JOBS = 1024
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
-class FleetError(RuntimeError):
-    """Work that no worker survives, or a fleet that is used out of turn."""
+class FleetError(ChildProcessError):
+    """Work that no worker survives."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Fleet(ABC, Generic[Value, Batch, Result]):
 
     @abstractmethod
     def submit(self, index: int, batch: Batch) -> None:
-        """Let a batch wait for its turn. Raises FleetError before the first `put`."""
+        """Let a batch wait for its turn. Raises RuntimeError before the first `put`."""
 
     @abstractmethod
     def take(self) -> Done[Result]:
-        """Wait for the next result. Raises FleetError if nothing was submitted that is not yet taken."""
+        """Wait for the next result. Raises RuntimeError if nothing was submitted that is not yet taken."""
 
     @abstractmethod
     def close(self) -> None:
@@ -98,13 +98,13 @@ class InProcess(Fleet[Value, Batch, Result]):
     def submit(self, index: int, batch: Batch) -> None:
         """See Fleet."""
         if self._work is None:
-            raise FleetError("a batch was submitted before any value was put")
+            raise RuntimeError("a batch was submitted before any value was put")
         self._waiting.append((index, batch))
 
     def take(self) -> Done[Result]:
         """See Fleet."""
         if self._work is None or not self._waiting:
-            raise FleetError("there is nothing to take: every batch submitted has been taken")
+            raise RuntimeError("there is nothing to take: every batch submitted has been taken")
         index, batch = self._waiting.popleft()
         return Done(index, self._version, self._work(batch))
 
@@ -143,7 +143,7 @@ class Processes(Fleet[Value, Batch, Result]):
 
     def __init__(self, prepare: Callable[[Value], Callable[[Batch], Result]], jobs: int) -> None:
         if not 1 <= jobs <= MOST_JOBS:
-            raise FleetError(f"{jobs} processes: use 1 to {MOST_JOBS}")
+            raise ValueError(f"{jobs} processes: use 1 to {MOST_JOBS}")
         self._prepare, self._jobs = prepare, jobs
         self._value, self._version = b"", 0
         self._waiting: deque[_Job] = deque()
@@ -164,7 +164,7 @@ class Processes(Fleet[Value, Batch, Result]):
     def submit(self, index: int, batch: Batch) -> None:
         """See Fleet."""
         if not self._version:
-            raise FleetError("a batch was submitted before any value was put")
+            raise RuntimeError("a batch was submitted before any value was put")
         self._waiting.append(_Job(index, pickle.dumps(batch)))
         self._hand_out()
 
@@ -187,7 +187,7 @@ class Processes(Fleet[Value, Batch, Result]):
             if not succeeded:
                 raise answer
             return done
-        raise FleetError("there is nothing to take: every batch submitted has been taken")
+        raise RuntimeError("there is nothing to take: every batch submitted has been taken")
 
     def close(self) -> None:
         """See Fleet."""
@@ -295,5 +295,5 @@ def _portable(error: Exception) -> Exception:
         error.add_note(f"in a worker process:\n{where}")
         pickle.loads(pickle.dumps(error))
     except Exception:
-        return FleetError(f"{type(error).__name__} in a worker process: {error}\n{where}")
+        return RuntimeError(f"{type(error).__name__} in a worker process: {error}\n{where}")
     return error

@@ -10,7 +10,9 @@ from env.record import GameRecord
 from experiments.__main__ import main
 from experiments.config import load_config
 from nn import PolicyNet
+from rl.agents import RandomAgent
 from rl.arena import wilson_interval
+from rl.pairs import PAIRS_AT_ONCE, play_batches
 
 SMALL = ["--size", "5", "--win-length", "4"]
 
@@ -97,6 +99,10 @@ def test_the_board_defaults_to_15x15(capsys: pytest.CaptureFixture[str]) -> None
         (["--games", "2", "--size", "6", "--opening-plies", "36"], "--opening-plies 36: on a 6x6 board"),
         (["--games", "2", "--opening-plies", "-1"], "--opening-plies -1"),
         (["--games", "2", "--seed", "-1"], "--seed -1: a seed is 0 or larger"),
+        (["--games", "2", "--jobs", "0"], "--jobs 0: name a number of processes from 1 to"),
+        (["--games", "2", "--openings", "freestyle", "--opening-plies", "3"], "name one of them"),
+        (["--games", "2", "--openings", "nowhere.txt"], "nowhere.txt: No such file"),
+        (["--games", "2", "--openings", "renju", "--size", "7"], "renju.txt:2: move 1, 'f9': "),
         (["--games", "2", "--json", "both", "--save-games", "both"], "both name both; name two files"),
     ],
 )
@@ -133,3 +139,61 @@ def test_the_game_is_that_of_the_run_a_policy_lies_in(tmp_path: Path, capsys: py
     assert "3 in a row, standard" in capsys.readouterr().out
     assert main([*words, "--win-length", "4", "--rule", "freestyle"]) == 0
     assert "4 in a row, freestyle" in capsys.readouterr().out
+
+
+def test_the_games_are_the_same_on_several_processes(tmp_path: Path) -> None:
+    spec = policy(tmp_path / "net.npz")
+    written = []
+    for jobs in ("1", "2"):
+        files = [tmp_path / f"{kind}{jobs}" for kind in ("json", "games")]
+        words = ["evaluate", spec, "--against", "greedy", "--games", "80", "--win-length", "4", "--jobs", jobs]
+        assert main([*words, "--json", str(files[0]), "--save-games", str(files[1])]) == 0
+        written.append([file.read_bytes() for file in files])
+    assert written[0] == written[1]
+    assert len(set(written[0][1].splitlines())) > 40
+
+
+def test_openings_come_from_a_file_line_by_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines, games = tmp_path / "openings.txt", tmp_path / "games.txt"
+    lines.write_text("# two\na1c2\n\nB2 d4 e5\n")
+    words = ["evaluate", "greedy", "--against", "random", *SMALL, "--openings", str(lines), "--save-games", str(games)]
+    assert main([*words, "--games", "8"]) == 0
+    out, err = capsys.readouterr()
+    assert f"openings of {lines}" in out and "note" not in err
+    records = [GameRecord.from_line(line) for line in games.read_text().splitlines()]
+    assert [record.opening for record in records] == [2, 2, 3, 3] * 2
+    assert records[0].to_line().split()[7:9] == ["a1", "c2"] and records[4].moves[:2] != records[0].moves[:2]
+    assert main([*words, "--games", "34"]) == 0
+    assert "gomoku: note: 2 openings, turned and mirrored, make 16 pairs; then they repeat" in capsys.readouterr().err
+    wrong = {"a1c2\na1 c9": "2: move 2, 'c9'", "a1\n\na1": "3: the same opening as in line 1", "#": "no opening"}
+    for text, complaint in wrong.items():
+        lines.write_text(text)
+        assert main([*words, "--games", "2"]) == 2
+        err = capsys.readouterr().err
+        assert complaint in err and f"{lines}:" in err and err.count("\n") == 1
+
+
+def test_ctrl_c_tells_and_saves_what_was_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from experiments import evaluate
+
+    def interrupted(*args: object, **more: object) -> object:
+        played = play_batches(*args, **more)  # type: ignore[arg-type]
+        yield next(played)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluate, "play_batches", interrupted)
+    games = tmp_path / "games.txt"
+    words = ["evaluate", "greedy", "--against", "random", "--games", "80", *SMALL, "--save-games", str(games)]
+    assert main(words) == 130
+    assert f"stopped after {2 * PAIRS_AT_ONCE} of 80 games" in capsys.readouterr().out
+    assert len(games.read_text().splitlines()) == 2 * PAIRS_AT_ONCE
+
+
+def test_a_forfeit_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RandomAgent, "choose_positions", lambda self, positions, rng: [-1] * len(positions))
+    assert main(["evaluate", "greedy", "--against", "random", "--games", "2", *SMALL]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[-1].split()[:3] == ["both", "2", "2"]
+    assert "gomoku: note: 2 games were forfeited; the first: random forfeits: cell -1 is off" in err

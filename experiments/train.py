@@ -31,7 +31,7 @@ from rl.agents import PolicyAgent, make_agent
 from rl.arena import random_opening
 from rl.league import POOL, SELF
 from rl.selfplay import LEARNER
-from rl.tactics import TacticalSuite
+from rl.tactical_suite import TacticalSuite
 
 LOG_SECONDS = 5.0
 DRILLS_IN_A_GAME = 6  # about how many drills take the time of one whole game, for the time left

@@ -18,9 +18,16 @@ from nn import PolicyNet
 from nn.weights import replace_file
 from rl.agents import PolicyAgent, make_agent
 from rl.arena import compare
-from rl.tactics import TacticalSuite, make_suite
+from rl.tactical_suite import TacticalSuite, make_suite
 
 SUITE_SIZE, SUITE_SEED = 300, 20  # the same positions for every run on the same board
+SKILLS = {
+    "win_in_one": "wins in one taken",
+    "block_in_one": "single threats blocked",
+    "stop_three": "open threes stopped",
+    "own_four_first": "own four before their three",
+    "double_threat": "double threats made",
+}
 
 
 def tactical_suite(learner: Learner) -> TacticalSuite:
@@ -73,20 +80,21 @@ def verdict(learner: Learner, run: RunDir, suite: TacticalSuite) -> Row:
 def verdict_table(result: Row) -> str:
     """The verdict as text: a line an opponent and a line a tactical skill, trained beside untrained."""
     trained, untrained = result["trained"], result["untrained"]
-    lines = [f"{'':<24}{'trained':>28}{'untrained':>28}"]
+    lines = [f"{'':<28}{'trained':>28}{'untrained':>28}"]
     for name in trained:
         if name == "tactics":
             continue
         cells = (
             f"{of['win_rate']:>12.1%} ({of['low']:.1%}..{of['high']:.1%})" for of in (trained[name], untrained[name])
         )
-        lines.append(f"{'wins against ' + name:<24}" + "".join(f"{cell:>28}" for cell in cells))
+        lines.append(f"{'wins against ' + name:<28}" + "".join(f"{cell:>28}" for cell in cells))
         for colour in ("as_black", "as_white"):
             both = (trained[name][colour]["win_rate"], untrained[name][colour]["win_rate"])
-            lines.append(f"{'  ' + colour.replace('_', ' '):<24}" + "".join(f"{rate:>28.1%}" for rate in both))
-    for key, text in (("win_in_one", "wins in one taken"), ("block_in_one", "single threats blocked")):
+            lines.append(f"{'  ' + colour.replace('_', ' '):<28}" + "".join(f"{rate:>28.1%}" for rate in both))
+    for key in trained["tactics"]:
+        text = SKILLS.get(key, key)
         both = (trained["tactics"][key], untrained["tactics"][key])
-        lines.append(f"{text:<24}" + "".join(f"{rate:>28.1%}" for rate in both))
+        lines.append(f"{text:<28}" + "".join(f"{rate:>28.1%}" for rate in both))
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Wins in one and threats to block: where they are, positions that hold one, and whether an agent sees them.
+"""Wins in one and threats to block: where they are, and positions that hold one.
 
 Such positions serve twice: as puzzles to learn from (exploring starts) and, from another seed, as a test.
 """
@@ -9,12 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from env import Board, Rule
 from env.lockstep import Lockstep
-from env.observation import Positions, positions_of
-from rl.agents.base import Agent
+from env.observation import Positions
 from rl.agents.greedy import DIRECTIONS, GreedyAgent
 from rl.agents.random import RandomAgent
 from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms
@@ -140,34 +138,3 @@ def _some_of(found: list[tuple[IntArray, int]], size: int, rng: RandomSource) ->
     moves = np.stack([found[i][0] for i in index])
     moves[np.arange(MOST_PLIES) >= lengths[:, None]] = -1
     return Puzzles(moves, lengths)
-
-
-@dataclass(frozen=True)
-class TacticalSuite:
-    """Boards to be judged on: a win in one to take, or (with no win) exactly one threat to block."""
-
-    wins: tuple[Board, ...]
-    blocks: tuple[Board, ...]
-
-    def score(self, agent: Agent, rng: RandomSource) -> dict[str, float]:
-        """Shares of right moves: {"win_in_one", "block_in_one"}, each in 0..1."""
-        return {
-            "win_in_one": _share(agent, self.wins, rng, of_mover=True),
-            "block_in_one": _share(agent, self.blocks, rng, of_mover=False),
-        }
-
-
-def _share(agent: Agent, boards: tuple[Board, ...], rng: RandomSource, *, of_mover: bool) -> float:
-    chosen: NDArray[np.int64] = np.array(agent.choose_many(boards, rng))
-    return float(winning_cells(positions_of(boards), of_mover=of_mover)[np.arange(len(boards)), chosen].mean())
-
-
-def make_suite(new_games: Callable[[int], Lockstep], size: int, rng: RandomSource) -> TacticalSuite:
-    """A suite of `size` puzzles of each kind."""
-    one = new_games(1)
-
-    def new_board() -> Board:
-        return Board(one.height, one.width, one.win_length, one.rule)
-
-    wins, blocks = (puzzles.boards(new_board) for puzzles in make_puzzles(new_games, size, rng))
-    return TacticalSuite(wins, blocks)

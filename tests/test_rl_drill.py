@@ -9,7 +9,8 @@ from nn import PolicyNet
 from nn.optim import Adam
 from rl.agents import GreedyAgent, PolicyAgent, RandomAgent
 from rl.drill import drill, leave_one_out, try_moves
-from rl.tactics import make_puzzles, make_suite
+from rl.tactical_suite import make_suite
+from rl.tactics import make_puzzles
 
 
 def six_by_six(count):

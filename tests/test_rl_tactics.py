@@ -7,7 +7,8 @@ from env import Board, Rule
 from env.lockstep import Lockstep
 from env.observation import positions_of
 from rl.agents import Agent, GreedyAgent, RandomAgent
-from rl.tactics import PuzzleError, completing_cells, make_puzzles, make_suite, winning_cells
+from rl.tactical_suite import make_suite
+from rl.tactics import PuzzleError, completing_cells, make_puzzles, winning_cells
 
 
 def by_trying(board, colour):
@@ -94,10 +95,10 @@ class Knows(Agent):
 
 def test_the_suite_tells_a_seeing_agent_from_a_blind_one():
     suite = make_suite(six_by_six, 60, np.random.default_rng(0))
-    assert len(suite.wins) == len(suite.blocks) == 60
-    for board in suite.wins:
+    assert len(suite.boards["win_in_one"]) == len(suite.boards["block_in_one"]) == 60
+    for board in suite.boards["win_in_one"]:
         assert by_trying(board, board.to_move)
-    for board in suite.blocks:
+    for board in suite.boards["block_in_one"]:
         assert not by_trying(board, board.to_move) and len(by_trying(board, -board.to_move)) == 1
     rng = np.random.default_rng(1)
     assert suite.score(Knows(), rng) == {"win_in_one": 1.0, "block_in_one": 1.0}

@@ -20,7 +20,7 @@ ORDER = {
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account search.rule_file "
     "search.budget "
     "agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority "
-    "agents.policy agents match middle views supervised lessons demonstrations examples watch "
+    "agents.policy agents.outside agents match middle views supervised lessons demonstrations examples watch "
     "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics tactical_suite arena "
     "elo sprt fleet openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
@@ -49,6 +49,7 @@ FILES = {
     "nn.weights": {"tempfile"},  # the one file below experiments that writes files
     "rl.search.rule_file": {"json", "os", "pathlib"},  # rules that are edited while a player runs: it reads them again
     "rl.search.budget": {"time"},  # and the one that reads a clock
+    "rl.agents.outside": {"subprocess", "time"},  # an agent that is a program of somebody else, under a clock
     "rl.fleet": {"multiprocessing", "os"},  # the one place where processes are started, and told their threads
 }
 RANDOM_TYPES = {"Generator", "SeedSequence", "BitGenerator"}

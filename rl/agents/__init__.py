@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Callable
 
 from nn import load_net
 from rl.agents.base import Agent, BatchAgent
 from rl.agents.greedy import GreedyAgent
+from rl.agents.outside import OutsideAgent, command_words
 from rl.agents.policy import PolicyAgent
 from rl.agents.priority import PriorityAgent
 from rl.agents.random import RandomAgent
@@ -45,10 +47,13 @@ def make_agent(spec: str) -> Agent:
     policy:PATH[,temperature=T,views=8] a network from a weights file; T = 0 (the default) plays the largest logit;
                                         views=8 takes the mean over the symmetric views of the board
 
+    brain:COMMAND[,time=S]              a program that speaks the Gomocup protocol, S seconds a move (default: 1);
+                                        quotes as for a shell keep commas: brain:'./engine -x a,b',time=0.5
+
     Raises AgentSpecError for an unknown name, argument or key (naming the closest match), WeightsError for a
-    weights file that cannot be read.
+    weights file that cannot be read, EngineError for a program that cannot be started.
     """
-    head, *pairs = spec.split(",")
+    head, *pairs = _parts(spec)
     name, _, argument = head.partition(":")
     if name not in _MAKERS:
         raise AgentSpecError(f"there is no agent {name!r} in {spec!r}; {closest(name, list(_MAKERS))}")
@@ -59,6 +64,11 @@ def make_agent(spec: str) -> Agent:
             raise AgentSpecError(f"{pair!r} in {spec!r} is no key=value")
         options[key] = value
     return _MAKERS[name](spec, argument, options)
+
+
+def _parts(spec: str) -> list[str]:
+    """A spec cut at its commas, those between quotes apart. A quote without its other half is a letter."""
+    return re.findall(r"""((?:"[^"]*"|'[^']*'|[^,])*),""", f"{spec},")
 
 
 def _take(spec: str, options: dict[str, str], **defaults: float) -> dict[str, float]:
@@ -129,6 +139,13 @@ def _noise(spec: str, options: dict[str, str]) -> float:
     return noise
 
 
+def _make_brain(spec: str, argument: str, options: dict[str, str]) -> Agent:
+    taken = _take(spec, options, time=1.0)
+    if not 0 < taken["time"] < math.inf:
+        raise AgentSpecError(f"the time in {spec!r} is so many seconds a move, more than 0")
+    return OutsideAgent(command_words(argument), taken["time"], name=spec)
+
+
 _MAKERS: dict[str, Callable[[str, str, dict[str, str]], Agent]] = {
     "random": _make_random,
     "greedy": _make_greedy,
@@ -136,4 +153,5 @@ _MAKERS: dict[str, Callable[[str, str, dict[str, str]], Agent]] = {
     "summed": _make_summed,
     "priority": _make_priority,
     "shapes": _make_shapes,
+    "brain": _make_brain,
 }

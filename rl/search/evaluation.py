@@ -118,6 +118,14 @@ def stretch_findings(length: int, stones: int, win_length: int, law: Law) -> tup
     return tuple(found)
 
 
+def kind_of_stone(cell: int, length: int, stones: int, win_length: int, law: Law) -> int:
+    """Return the best kind of a group that the stone on `cell` of a stretch is part of, 0 if it is part of none."""
+    for kind in reversed(Kind):
+        if any(group >> cell & 1 for group, _ in _groups(kind, length, stones, win_length, law)):
+            return kind
+    return 0
+
+
 @cache
 def _groups(kind: Kind, length: int, stones: int, win_length: int, law: Law) -> tuple[Group, ...]:
     """Return every group that is of a kind by itself, before any is merged with or left out for another."""

@@ -18,9 +18,10 @@ ORDER = {
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account search.rule_file "
-    "search.budget "
+    "search.threats search.prospects search.budget "
     "agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority "
-    "agents.policy agents.outside agents match middle views supervised lessons demonstrations examples watch "
+    "agents.threat agents.policy agents.outside agents match middle views supervised lessons demonstrations examples "
+    "watch "
     "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics tactical_suite arena "
     "elo sprt fleet openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "

@@ -19,6 +19,7 @@ from rl.agents.priority import PriorityAgent
 from rl.agents.random import RandomAgent
 from rl.agents.shapes import MINDS, mind
 from rl.agents.summed import SummedAgent
+from rl.agents.threat import ThreatAgent
 
 __all__ = ["Agent", "AgentSpecError", "BatchAgent", "GreedyAgent", "PolicyAgent", "RandomAgent", "make_agent"]
 
@@ -42,6 +43,7 @@ def make_agent(spec: str) -> Agent:
     greedy:sharp                        the same, but it takes a win before anything else
     summed[,own=W,other=W]              values of four lines added up, own * what I would make + other * what they would
     priority                            win > block > own four > block four > own three > near; random within a class
+    threat                              win > block > two threats at once > stop them > make one > stop one; all rules
     shapes:NAME                         to train against: attack, forcing, race, lines, defence, wall, balanced;
                                         these three kinds take ,noise=P: with that chance, a random move
     policy:PATH[,temperature=T,views=8] a network from a weights file; T = 0 (the default) plays the largest logit;
@@ -126,6 +128,13 @@ def _make_priority(spec: str, argument: str, options: dict[str, str]) -> Agent:
     return PriorityAgent(_noise(spec, options))
 
 
+def _make_threat(spec: str, argument: str, options: dict[str, str]) -> Agent:
+    _take(spec, options)
+    if argument:
+        raise AgentSpecError(f"'threat' takes no argument, got {argument!r} in {spec!r}")
+    return ThreatAgent()
+
+
 def _make_shapes(spec: str, argument: str, options: dict[str, str]) -> Agent:
     if argument not in MINDS:
         raise AgentSpecError(f"'shapes' takes no {argument!r} in {spec!r}; {closest(argument, list(MINDS))}")
@@ -152,6 +161,7 @@ _MAKERS: dict[str, Callable[[str, str, dict[str, str]], Agent]] = {
     "policy": _make_policy,
     "summed": _make_summed,
     "priority": _make_priority,
+    "threat": _make_threat,
     "shapes": _make_shapes,
     "brain": _make_brain,
 }

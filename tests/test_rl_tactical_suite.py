@@ -66,7 +66,8 @@ def test_every_position_has_an_answer_and_is_met_once(suite):
 
 
 def test_it_tells_players_apart(suite):
-    scores = {name: suite.score(make_agent(name), np.random.default_rng(1)) for name in ("random", "summed", "priority")}
+    names = ("random", "summed", "priority")
+    scores = {name: suite.score(make_agent(name), np.random.default_rng(1)) for name in names}
     assert max(scores["random"].values()) < 0.3
     assert min(scores["summed"].values()) > 0.8
     assert scores["priority"]["double_threat"] < 0.6 < scores["priority"]["stop_three"]

@@ -19,6 +19,7 @@ ORDER = {
     "setup_stones sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account search.rule_file "
     "search.threats search.prospects search.budget "
+    "search.stretches search.line_values search.minimax search.lookahead search.transposition search.search "
     "agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority "
     "agents.threat agents.policy agents.outside agents match middle views supervised lessons demonstrations examples "
     "watch "

@@ -1,0 +1,73 @@
+"""Alpha-beta equals plain minimax, with and without its table; and what it must see."""
+
+import numpy as np
+import pytest
+
+from env import Board, Rule
+from rl.search.budget import Budget
+from rl.search.minimax import DRAW, WIN, later, minimax
+from rl.search.rule_file import default_rules
+from rl.search.search import Search
+
+RULES = default_rules()
+
+
+def both(board, depth):
+    """The worth with and without the table, and at the end of iterative deepening."""
+    worths = {Search(board, RULES, Budget(), remember=remember).worth(depth) for remember in (True, False)}
+    last = list(Search(board, RULES, Budget()).deepen(depth))[-1]
+    if last.depth == depth:
+        worths.add(last.worth)
+    return worths
+
+
+def test_every_position_of_tic_tac_toe_is_worth_what_minimax_says():
+    """To the end of the game, so that nothing but the rules counts: all 4,520 positions that go on."""
+    known = {}
+
+    def worth(board):
+        key = board.cells.tobytes()
+        if key not in known:
+            if board.outcome is not None:
+                known[key] = -WIN if board.outcome.winner else DRAW
+                return known[key]
+            values = []
+            for cell in np.flatnonzero(board.legal_mask()).tolist():
+                board.play(cell)
+                values.append(later(-worth(board)))
+                board.undo()
+            known[key] = max(values)
+            left = 9 - len(board.moves)
+            assert Search(board, RULES, Budget()).worth(left) == known[key]
+            if len(board.moves) > 2:
+                assert Search(board, RULES, Budget(), remember=False).worth(left) == known[key]
+        return known[key]
+
+    assert worth(Board(3, 3, 3)) == DRAW
+    assert len(known) == 5478
+
+
+def position(rng, rule, sizes, lengths, most_empty):
+    """A random game on a small board that goes on, with at most so many cells empty."""
+    while True:
+        height, width = (int(side) for side in rng.choice(sizes, 2))
+        win_length = int(rng.choice(lengths))
+        if win_length > max(height, width):
+            continue
+        board = Board(height, width, win_length, rule)
+        empty = int(rng.integers(1, most_empty + 1))
+        while board.outcome is None and height * width - len(board.moves) > empty:
+            board.play(int(rng.choice(np.flatnonzero(board.legal_mask()))))
+        if board.outcome is None:
+            return board
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("rule", list(Rule))
+def test_on_small_boards_it_equals_minimax_at_every_depth(rule, depth):
+    rng = np.random.default_rng(depth)
+    lengths = [5] if rule is Rule.RENJU else [3, 4, 5]
+    most_empty = {1: 18, 2: 14, 3: 10, 4: 8}[depth]
+    for _ in range({1: 6, 2: 5, 3: 4, 4: 3}[depth]):
+        board = position(rng, rule, [4, 5, 6] if rule is not Rule.RENJU else [5, 6], lengths, most_empty)
+        assert both(board, depth) == {minimax(board, depth, RULES)}, (board, depth)

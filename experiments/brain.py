@@ -21,13 +21,12 @@ import numpy as np
 
 from env import Board
 from experiments.errors import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_OK, UserError
+from experiments.player import DEFAULT_AGENT, STAND_IN
 from experiments.protocol_game import ProtocolGame
 from experiments.thought import Mind, Thought
 from nn import __version__
-from rl.agents import GreedyAgent, make_agent
-from rl.agents.base import Agent
+from rl.agents import Agent, make_agent
 
-DEFAULT_AGENT = "greedy"
 LONGEST_LINE = 4096  # bytes; the rest of a longer line is passed over
 TRIAL = 0.05  # seconds for a first move in START, which fills an agent's tables outside the clock
 PATIENCE = 0.1  # seconds in which a move is still given to a manager that has said END, or wants it at once
@@ -79,7 +78,7 @@ class Brain:
         self.mind = Mind(agent)
         self.rng = np.random.default_rng(seed)
         self.game = ProtocolGame(about(agent.name), self._try_out)
-        self.stopgap = GreedyAgent(sharp=True)
+        self.stopgap = make_agent(STAND_IN)
         self._commands, self._answers, self._log = commands, answers, log
         self._events: SimpleQueue[Line | Done] = SimpleQueue()
         self._waiting: deque[Line] = deque()  # lines that came while a move was thought about

@@ -23,7 +23,7 @@ from env.svg import board_svg
 from experiments.errors import EXIT_OK, UserError
 from experiments.game_files import read_games, write_games
 from experiments.plots import save_figure
-from nn import PolicyNet
+from nn import BoardNet, load_net
 from nn.losses import masked_log_softmax
 from nn.weights import replace_file
 
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         if args.output is None:
             return EXIT_OK
     board = position_at(game, args.ply)
-    chances = None if args.policy is None else move_chances(board, PolicyNet.load(args.policy))
+    chances = None if args.policy is None else move_chances(board, load_net(args.policy))
     if args.output is not None:
         _draw(args.output, game, board, not args.no_numbers, chances)
         _print(str(args.output))
@@ -80,15 +80,16 @@ def position_at(game: GameRecord, ply: int | None) -> Board:
     return Board.from_moves(game.moves[:ply], game.height, game.width, game.win_length, game.rule)
 
 
-def move_chances(board: Board, net: PolicyNet) -> NDArray[np.float64]:
+def move_chances(board: Board, net: BoardNet) -> NDArray[np.float64]:
     """Return how likely the network finds each move: (A,), summing to 1.
 
-    Raises `UserError` if the game is over; ShapeError if the network was made for another board.
+    Raises `UserError` if the game is over; ShapeError if the network was made for another board, AnswerError if it
+    knows no moves.
     """
     if board.is_over:
         raise UserError("--policy: the game is over in this position; choose an earlier one with --ply")
     positions = positions_of([board])
-    logits = net.predict(positions.planes.astype(net.dtype, copy=False))  # (1, A)
+    logits = net.logits(positions.seen(net.planes))  # (1, A)
     chances: NDArray[np.float64] = np.exp(masked_log_softmax(logits, positions.legal)[0].astype(np.float64))
     return chances
 

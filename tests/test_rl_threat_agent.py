@@ -7,11 +7,12 @@ import pytest
 
 from env import BLACK, EMPTY, WHITE, Board, IllegalMoveError, Rule
 from env.coords import cell_name, parse_cell
+from env.renju import forbidden_points
 from env.symmetry import apply_cell
 from rl.agents import make_agent
-from rl.agents.threat import Urgency, candidates, urgency
+from rl.agents.threat import MINE, ORDER, THEIRS, Urgency, candidates, urgency
 from rl.arena import compare
-from rl.search.prospects import FIVE, FOUR, OPEN_FOUR, THREE, Prospects
+from rl.search.prospects import FIVE, FOUR, OPEN_FOUR, THREE, VALUE, Prospects
 
 
 def board_of(black: str, white: str, size: int = 15, win_length: int = 5, rule: Rule = Rule.FREESTYLE) -> Board:
@@ -142,6 +143,53 @@ def test_it_wins_and_stops_wins_in_positions_of_chance(rule: Rule) -> None:
                 seen += 1
                 assert set(candidates(board)) <= set(wanted)
             board.play(rng.choice(np.flatnonzero(board.legal_mask()).tolist()))
+
+
+def by_definition(board: Board) -> tuple[object, set[int]]:
+    """What is looked for first, and the candidates, by playing every stop on the board and counting what is left."""
+    me, legal = board.to_move, np.flatnonzero(board.legal_mask()).tolist()
+    of = Prospects(board).of
+    barred = forbidden_points(board.cells) if board.rule is Rule.RENJU and me == WHITE else {}
+    mine = {cell: urgency(of[me][cell]) for cell in legal}
+    theirs = {cell: packed for cell, packed in enumerate(of[-me]) if packed >= THREE}
+    dangers = {cell: urgency(packed) for cell, packed in theirs.items() if cell not in barred}
+    worth = {c: (mine[c], (of[me][c] & VALUE) + (of[-me][c] & VALUE)) for c in legal}
+
+    def left(stop: int, level: Urgency) -> int:
+        after = board.copy()
+        after.play(stop)
+        theirs = Prospects(after).of[-me]
+        return sum(urgency(theirs[cell]) >= level for cell, was in dangers.items() if was >= level)
+
+    found, first = set(legal), None
+    for whose, level in ORDER:
+        if whose is MINE and level in mine.values():
+            found, first = {cell for cell in legal if mine[cell] is level}, (whose, level)
+            break
+        if whose is THEIRS and level in dangers.values():
+            counts = {cell: left(cell, level) for cell in legal if cell in theirs}
+            found, first = {cell for cell in counts if counts[cell] == min(counts.values())}, (whose, level)
+            fours = {cell for cell in legal if of[me][cell] >= FOUR}
+            if level is not Urgency.FIVE and min(counts.values()) and fours:
+                found = fours
+            break
+    return first, {cell for cell in found if worth[cell] == max(worth[other] for other in found)}
+
+
+@pytest.mark.parametrize("rule", Rule)
+def test_each_choice_is_the_first_of_the_order_that_the_board_offers(rule: Rule) -> None:
+    rng, seen = random.Random(6), set()
+    for _ in range(70):
+        board = Board(8, 8, 5, rule)
+        for _ in range(rng.randint(4, 18)):
+            if not board.is_over:  # stones of chance near the middle, and moves of its own among them
+                middle = [cell for cell in np.flatnonzero(board.legal_mask()).tolist() if 1 < cell % 8 < 7]
+                board.play(rng.choice(candidates(board)) if rng.random() < 0.4 else rng.choice(middle))
+        if not board.is_over:
+            first, wanted = by_definition(board)
+            assert set(candidates(board)) == wanted, (board, first)
+            seen.add(first)
+    assert len(seen) >= 8
 
 
 def wins(board: Board, colour: int) -> list[int]:

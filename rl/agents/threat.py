@@ -107,7 +107,7 @@ class _Position:
         return self._best(self.legal)
 
     def _stops(self, level: Urgency) -> list[int]:
-        """The legal cells that leave the other side the fewest cells of so high a level.
+        """Of the legal cells on which the other side would make something, those that leave it fewest of this level.
 
         If none leaves it without one, a four of my own comes first: it must be answered, and may find something better.
         """

@@ -81,6 +81,14 @@ COMMANDS = {
         "with its 95 % interval. A draw is no win.",
         "gomoku evaluate greedy --against random --games 200 --size 9",
     ),
+    "tournament": Command(
+        "experiments.tournament",
+        "rate several agents by their games",
+        "Play colour-swapped pairs of games between every two of the agents, from random openings without a quick win\n"
+        "or from a file, and print Elo ratings with 95 % intervals, the results by colour and what moving first is\n"
+        "worth. Every finished pair is kept: --resume goes on after Ctrl-C or a kill and plays none of them again.",
+        "gomoku tournament random greedy greedy:sharp --games 40 --size 9 --jobs 2",
+    ),
     "plot": Command(
         "experiments.plots",
         "draw learning curves",
@@ -95,6 +103,13 @@ COMMANDS = {
         "with a move number in every stone; or draw it; or write the games in another of these formats.\n"
         "Of an SGF file the main line of each game is read; variations are not shown.",
         "gomoku show game.sgf --ply 20 -o game.png",
+    ),
+    "play": Command(
+        "experiments.play",
+        "play against an agent in the terminal",
+        "Type a crossing such as h8 to put your stone there; undo, hint, resign, new, save, load, help and quit do what\n"
+        "they say. It works through a pipe too. Against a network the board is the one it was made for.",
+        "gomoku play --agent threat --colour white --rule renju",
     ),
     "brain": Command(
         "experiments.brain",

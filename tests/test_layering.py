@@ -21,14 +21,14 @@ ORDER = {
     "search.threats search.prospects search.budget "
     "search.stretches search.line_values search.minimax search.lookahead search.transposition search.search "
     "agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority "
-    "agents.threat agents.policy agents.outside agents match middle views supervised lessons demonstrations examples "
+    "agents.threat agents.alphabeta agents.policy agents.outside agents match middle views supervised lessons demonstrations examples "
     "watch "
     "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics tactical_suite arena "
     "elo sprt fleet openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
-    "plots boards game_files show info learner verdict train "
-    "example_files generate plan lesson_sources pupil pretrain race torch_twin contests bench "
-    "move_clock protocol_game thought brain __main__",
+    "plots boards game_files show info example_files generate plan lesson_sources pupil "
+    "learner learner_state verdict train pretrain race torch_twin contests bench "
+    "thought player outlook question game session play move_clock protocol_game brain __main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}

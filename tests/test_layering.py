@@ -26,7 +26,7 @@ ORDER = {
     "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics tactical_suite arena "
     "elo sprt fleet openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
-    "plots boards game_files show info example_files generate plan lesson_sources pupil "
+    "plots standings arena_plots tournament_plan tournament boards game_files show info example_files generate plan lesson_sources pupil "
     "learner learner_state verdict train pretrain race torch_twin contests bench "
     "thought player outlook question game session play move_clock protocol_game brain __main__",
 }

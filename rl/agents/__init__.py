@@ -6,11 +6,13 @@ A spec is `name[:argument][,key=value]...`; what follows says which names, argum
 from __future__ import annotations
 
 import difflib
+import logging
 import math
 import re
 from collections.abc import Callable
 
 from nn import load_net
+from rl.agents.alphabeta import SLOW, AlphaBetaAgent, Settings
 from rl.agents.base import Agent, BatchAgent
 from rl.agents.greedy import GreedyAgent
 from rl.agents.outside import OutsideAgent, command_words
@@ -20,6 +22,7 @@ from rl.agents.random import RandomAgent
 from rl.agents.shapes import MINDS, mind
 from rl.agents.summed import SummedAgent
 from rl.agents.threat import ThreatAgent
+from rl.search.rule_file import RuleFile
 
 __all__ = ["Agent", "AgentSpecError", "BatchAgent", "GreedyAgent", "PolicyAgent", "RandomAgent", "make_agent"]
 
@@ -44,6 +47,10 @@ def make_agent(spec: str) -> Agent:
     summed[,own=W,other=W]              values of four lines added up, own * what I would make + other * what they would
     priority                            win > block > own four > block four > own three > near; random within a class
     threat                              win > block > two threats at once > stop them > make one > stop one; all rules
+    alphabeta[:slow|:phased][,time=S,nodes=N,depth=D,width=N,rules=FILE]
+                                        looks ahead for S seconds (default: 1.5), N nodes or D moves, trying the N most
+                                        promising cells, by the rules of FILE, which it reads again when it changes;
+                                        phased: 6, 4 and 8 moves in opening, middle and endgame; slow: 15,000 nodes too
     shapes:NAME                         to train against: attack, forcing, race, lines, defence, wall, balanced;
                                         these three kinds take ,noise=P: with that chance, a random move
     policy:PATH[,temperature=T,views=8] a network from a weights file; T = 0 (the default) plays the largest logit;
@@ -53,7 +60,7 @@ def make_agent(spec: str) -> Agent:
                                         quotes as for a shell keep commas: brain:'./engine -x a,b',time=0.5
 
     Raises AgentSpecError for an unknown name, argument or key (naming the closest match), WeightsError for a
-    weights file that cannot be read, EngineError for a program that cannot be started.
+    weights file that cannot be read, RuleFileError for a file of rules, EngineError for a program that does not start.
     """
     head, *pairs = _parts(spec)
     name, _, argument = head.partition(":")
@@ -135,6 +142,33 @@ def _make_threat(spec: str, argument: str, options: dict[str, str]) -> Agent:
     return ThreatAgent()
 
 
+def _make_alphabeta(spec: str, argument: str, options: dict[str, str]) -> Agent:
+    kinds = {"": Settings(), "phased": Settings(phased=True), "slow": SLOW}
+    if "=" in argument:  # alphabeta:time=1.5 is alphabeta,time=1.5
+        first, _, said = argument.partition("=")
+        options, argument = {first: said, **options}, ""
+    if argument not in kinds:
+        raise AgentSpecError(f"'alphabeta' takes no {argument!r} in {spec!r}; {closest(argument, ['slow', 'phased'])}")
+    kind = kinds[argument]
+    path = options.pop("rules", None)
+    taken = _take(spec, options, time=kind.seconds, nodes=kind.nodes, depth=kind.depth, width=math.inf)
+    for key, value in taken.items():
+        if key == "time" and not 0 <= value < math.inf:
+            raise AgentSpecError(f"time in {spec!r} must be a number of seconds")
+        if key in options and key != "time" and not (value >= 1 and value % 1 == 0):
+            raise AgentSpecError(f"{key} in {spec!r} must be a whole number from 1 on")
+    settings = Settings(
+        seconds=taken["time"],
+        nodes=taken["nodes"],
+        depth=int(taken["depth"]),
+        width=None if taken["width"] == math.inf else int(taken["width"]),
+        phased=kind.phased,
+    )
+    if path is None:
+        return AlphaBetaAgent(settings, name=spec)
+    return AlphaBetaAgent(settings, RuleFile(path, logging.getLogger(__name__).warning).current, spec)
+
+
 def _make_shapes(spec: str, argument: str, options: dict[str, str]) -> Agent:
     if argument not in MINDS:
         raise AgentSpecError(f"'shapes' takes no {argument!r} in {spec!r}; {closest(argument, list(MINDS))}")
@@ -162,6 +196,7 @@ _MAKERS: dict[str, Callable[[str, str, dict[str, str]], Agent]] = {
     "summed": _make_summed,
     "priority": _make_priority,
     "threat": _make_threat,
+    "alphabeta": _make_alphabeta,
     "shapes": _make_shapes,
     "brain": _make_brain,
 }

@@ -1,0 +1,159 @@
+"""The alpha-beta player: it sees what it must, keeps its limits, and never plays nonsense when they run out."""
+
+import math
+import re
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from env import BLACK, Board, Rule
+from env.coords import cell_name, parse_cell
+from rl.agents import AgentSpecError, make_agent
+from rl.agents.alphabeta import DEFAULT, SLOW, AlphaBetaAgent, Settings, phase
+from rl.search.budget import Budget
+from rl.search.minimax import winning
+from rl.search.rule_file import DEFAULT as DEFAULT_RULES
+from rl.search.rule_file import default_rules
+from rl.search.search import Search
+
+RNG = np.random.default_rng(0)
+
+
+def board_of(moves, **settings):
+    return Board.from_moves([parse_cell(name, 15, 15) for name in re.findall(r"[a-z]\d+", moves)], **settings)
+
+
+def choice(moves, spec="alphabeta,nodes=2000,time=60", **settings):
+    return cell_name(make_agent(spec).choose(board_of(moves, **settings), RNG), 15, 15)
+
+
+@pytest.mark.parametrize("spec", ["alphabeta,nodes=1,time=60", "alphabeta,nodes=3000,time=60", "alphabeta,time=0"])
+@pytest.mark.parametrize("rule", list(Rule))
+def test_it_wins_before_it_blocks_a_three(rule, spec):
+    # black: a four h8-k8 stopped at g8; white: an open three c3-e3
+    assert choice("h8g8i8c3j8d3k8e3", spec, rule=rule) == "l8"
+
+
+@pytest.mark.parametrize("spec", ["alphabeta,nodes=1,time=60", "alphabeta,nodes=3000,time=60", "alphabeta,time=0"])
+@pytest.mark.parametrize("rule", list(Rule))
+def test_it_sees_a_four_with_a_gap(rule, spec):
+    assert choice("f8a1g8a3i8a5j8c1", spec, rule=rule) == "h8"  # XX_XX, to complete
+    assert choice("f8a1g8a3i8a5j8", spec, rule=rule) == "h8"  # the same, to stop
+    assert choice("f8a1g8a3h8a5j8", spec, rule=rule) == "i8"  # XXX_X
+    if rule is Rule.FREESTYLE:  # XXX_XX: six in a row wins too
+        assert choice("f8a1g8a3h8a5j8c1k8c15", spec, rule=rule) == "i8"
+        assert choice("f8a1g8a3h8a5j8c1k8", spec, rule=rule) == "i8"
+
+
+@pytest.mark.parametrize("rule", list(Rule))
+def test_it_stops_an_open_three(rule):
+    assert choice("h8a1i8a15j8", "alphabeta,nodes=3000,time=60", rule=rule) in {"f8", "g8", "k8", "l8"}
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 5, 17, 60, 250])
+def test_a_budget_that_runs_out_in_the_middle_never_gives_nonsense(nodes):
+    """Whatever depth is cut short: the move is legal, takes a win, stops a win; it is a finished depth's choice."""
+    rng = np.random.default_rng(nodes)
+    agent = AlphaBetaAgent(Settings(nodes=nodes, seconds=math.inf))
+    for game in range(3):
+        board = Board(9, 9, 5, list(Rule)[game % 3])
+        while board.outcome is None and len(board.moves) < 30:
+            wins, threats = winning(board, board.to_move), winning(board, -board.to_move)
+            legal = np.flatnonzero(board.legal_mask()).tolist()
+            cell = agent.choose(board, rng)
+            assert cell in legal
+            if wins:
+                assert cell in wins
+            elif set(threats) & set(legal):
+                assert cell in threats
+            board.play(cell if rng.random() < 0.7 else int(rng.choice(legal)))
+
+
+def test_the_move_of_a_cut_search_is_that_of_the_last_finished_depth():
+    board = board_of("h8i9h10h9g9i11i7f10")
+    insights = list(Search(board, default_rules(), Budget(nodes=4000)).deepen())
+    for before, after in pairwise(insights):
+        nodes = (before.nodes + after.nodes) // 2  # in the middle of the later depth
+        cut = list(Search(board, default_rules(), Budget(nodes=nodes)).deepen())
+        assert cut == insights[: len(cut)] and cut[-1].depth == before.depth
+        assert AlphaBetaAgent(Settings(nodes=nodes, seconds=math.inf)).choose(board, RNG) is not None
+
+
+def test_it_keeps_its_time_and_stops_when_told():
+    board = board_of("h8i9h10h9g9i11i7f10")
+    agent = make_agent("alphabeta,time=0.2")
+    began = time.perf_counter()
+    agent.choose(board, RNG)
+    assert time.perf_counter() - began < 2  # a tenth of that on a quiet machine; the machine may be busy
+    slow = make_agent("alphabeta,time=100")
+    began = time.perf_counter()
+    slow.think(board, RNG, seconds=0.1, stopped=lambda: False)
+    slow.think(board, RNG, seconds=math.inf, stopped=lambda: time.perf_counter() - began > 0.3)
+    assert time.perf_counter() - began < 3
+
+
+def test_the_same_nodes_give_the_same_move():
+    board = board_of("h8i9h10h9g9i11i7f10")
+    before = board.copy()
+    agent = make_agent("alphabeta,nodes=1500,time=600")
+    assert len({agent.choose(board, np.random.default_rng(seed)) for seed in range(3)}) == 1
+    assert board == before
+
+
+def test_the_middle_comes_first_and_any_board_is_played():
+    assert choice("") == "h8"
+    rng = np.random.default_rng(2)
+    agent = make_agent("alphabeta,nodes=60,time=600")
+    for height, width, win_length in ((3, 3, 3), (3, 25, 5), (7, 4, 4), (3, 3, 1), (4, 4, 2), (25, 25, 6)):
+        board = Board(height, width, win_length)
+        while board.outcome is None and len(board.moves) < 30:
+            board.play(agent.choose(board, rng))
+
+
+def test_black_never_plays_a_forbidden_point():
+    rng = np.random.default_rng(7)
+    agent = make_agent("alphabeta,nodes=120,time=600")
+    for _ in range(4):
+        board = Board(9, 9, 5, Rule.RENJU)
+        while board.outcome is None:
+            legal = np.flatnonzero(board.legal_mask())
+            cell = agent.choose(board, rng) if board.to_move == BLACK else int(rng.choice(legal))
+            board.play(cell)  # would refuse it
+
+
+def test_phases():
+    board = board_of("h8h9g8")
+    assert phase(board) == (6, None)
+    rng = np.random.default_rng(1)
+    while len(board.moves) < 130:
+        board.play(int(rng.choice(np.flatnonzero(board.legal_mask()))))
+        if board.is_over:
+            board.undo()
+    assert phase(Board.from_moves(board.moves[:40])) == (4, None)
+    depth, region = phase(board)
+    assert depth == 8 and 0 < region.sum() < 225 and region[board.moves[-1]]
+
+
+def test_specs():
+    assert make_agent("alphabeta").settings == DEFAULT
+    assert make_agent("alphabeta:slow").settings == SLOW
+    assert make_agent("alphabeta:time=0.5").settings == Settings(seconds=0.5)
+    assert make_agent("alphabeta:phased,depth=3,width=8").settings == Settings(depth=3, width=8, phased=True)
+    for wrong in ("alphabeta:slwo", "alphabeta,tiem=1", "alphabeta,time=nan", "alphabeta,depth=0"):
+        with pytest.raises(AgentSpecError):
+            make_agent(wrong)
+
+
+def test_a_file_of_rules_is_read_again_between_moves(tmp_path, caplog):
+    path = tmp_path / "rules.json"
+    path.write_text(DEFAULT_RULES.read_text())
+    agent = make_agent(f"alphabeta,nodes=300,time=60,rules={path}")
+    board = board_of("h8i9h10h9g9i11i7f10")
+    first = agent.choose(board, RNG)
+    path.write_text("{")
+    assert agent.choose(board, RNG) == first and "rules.json" in caplog.text
+    path.write_text(DEFAULT_RULES.read_text().replace('"weight": 1.0', '"weight": 0.5'))
+    agent.choose(board, RNG)
+    assert agent.rules().worths(0)["open_three"] == 50

@@ -49,8 +49,9 @@ def run(args: argparse.Namespace) -> int:
         setting = pairing.setting_for(args, players, agents)
         slots = pairing.schedule(agents, pairs)
     given = pairing.read_openings(args.openings, setting.board()) if args.openings else []
-    openings = pairing.openings_for(args, setting, pairs, given, balanced=False)
-    work = pairing.batches(slots, players, openings, args.seed)
+    plies = pairing.plies_of(args)
+    opening = pairing.opening_by_pair(setting, pairs, given, plies, args.seed, balanced=False)
+    work = pairing.batches(slots, players, opening, args.seed)
     finished: dict[int, Games] = {}
     code, began = EXIT_OK, time.monotonic()
     try:
@@ -62,9 +63,8 @@ def run(args: argparse.Namespace) -> int:
         code = EXIT_INTERRUPTED
     if finished:
         result = result_of([record for number in sorted(finished) for record in finished[number]])
-        print(
-            f"{args.agent} against {args.against}: {pairing.describe(args, setting)}, {time.monotonic() - began:.1f} s"
-        )
+        conditions = pairing.describe(setting, args.openings, plies, args.seed)
+        print(f"{args.agent} against {args.against}: {conditions}, {time.monotonic() - began:.1f} s")
         tell(args, result)
     return code
 

@@ -6,7 +6,8 @@ how many processes play nor on which of them is done first.
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -77,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def check_arguments(args: argparse.Namespace) -> None:
     """Raise `UserError` for numbers out of range."""
-    if args.seed < 0:
+    if args.seed is not None and args.seed < 0:
         raise UserError(f"--seed {args.seed}: a seed is 0 or larger")
     if not 1 <= args.jobs <= MOST_JOBS:
         raise UserError(f"--jobs {args.jobs}: name a number of processes from 1 to {MOST_JOBS}")
@@ -163,10 +164,10 @@ def read_openings(path: Path, empty: Board) -> list[Opening]:
     return list(found)
 
 
-def openings_for(
-    args: argparse.Namespace, setting: Setting, pairs: int, given: Sequence[Opening], *, balanced: bool
-) -> list[Opening]:
-    """One opening for each pair: the given ones, or if there are none random ones; see `balanced_opening`.
+def opening_by_pair(
+    setting: Setting, pairs: int, given: Sequence[Opening], plies: int, seed: int, *, balanced: bool
+) -> Callable[[int], Opening]:
+    """The opening of each pair by its number: one of the given, or if there are none a random one of so many plies.
 
     A note on stderr says if there are too few of the given ones for all to differ. Raises `UserError` if so many
     random stones leave no game to play, ArenaError if no such opening is found.
@@ -176,14 +177,20 @@ def openings_for(
         if pairs > different:
             note = f"{len(given)} openings, turned and mirrored, make {different} pairs; then they repeat"
             print(f"gomoku: note: {note}", file=sys.stderr)
-        return [opening_of_pair(given, pair, setting.height, setting.width) for pair in range(pairs)]
-    plies, room = plies_of(args), int(middle(setting.board()).sum())
+        return lambda pair: opening_of_pair(given, pair, setting.height, setting.width)
+    room = int(middle(setting.board()).sum())
     if not 0 <= plies < room:
         raise UserError(
             f"--opening-plies {plies}: on a {setting.height}x{setting.width} board name a number from 0 to {room - 1}"
         )
     make = balanced_opening if balanced else random_opening
-    return [tuple(make(setting.board, plies, generator(args.seed, OPENING, pair)).moves) for pair in range(pairs)]
+
+    @cache
+    def opening(pair: int) -> Opening:
+        return tuple(make(setting.board, plies, generator(seed, OPENING, pair)).moves)
+
+    opening(0)  # if there is none, now is the time to say so
+    return opening
 
 
 def plies_of(args: argparse.Namespace) -> int:
@@ -191,11 +198,11 @@ def plies_of(args: argparse.Namespace) -> int:
     return DEFAULT_PLIES if args.opening_plies is None else int(args.opening_plies)
 
 
-def describe(args: argparse.Namespace, setting: Setting) -> str:
-    """The game, the openings and the seed in words."""
-    start = f"openings of {args.openings}" if args.openings else f"{plies_of(args)} random opening plies"
+def describe(setting: Setting, openings: object, plies: int, seed: int) -> str:
+    """The game, where the openings come from and the seed, in words."""
     board = f"{setting.height}x{setting.width}, {setting.win_length} in a row, {setting.rule.value}"
-    return f"{board}, {start}, seed {args.seed}"
+    start = f"openings of {openings}" if openings else f"{plies} random opening plies"
+    return f"{board}, {start}, seed {seed}"
 
 
 def schedule(agents: Sequence[Agent], pairs: int) -> list[Slot]:
@@ -210,12 +217,12 @@ def schedule(agents: Sequence[Agent], pairs: int) -> list[Slot]:
 
 
 def batches(
-    slots: Sequence[Slot], players: Sequence[str], openings: Sequence[Opening], seed: int
+    slots: Sequence[Slot], players: Sequence[str], opening: Callable[[int], Opening], seed: int
 ) -> Iterator[tuple[int, PairBatch]]:
     """The work of each slot, numbered as the slots are."""
     matches = list(combinations(players, 2))
     for number, slot in enumerate(slots):
-        chosen = tuple(openings[slot.first : slot.first + slot.pairs])
+        chosen = tuple(opening(pair) for pair in range(slot.first, slot.first + slot.pairs))
         yield number, PairBatch(matches[slot.match], chosen, generator(seed, MOVES, slot.match, slot.first))
 
 

@@ -1,6 +1,7 @@
 # make train    train a policy on 6x6, four in a row, and draw its learning curve; settings: ARGS="--seed 2"
 # make test     style, types and every test
 # make bench    how fast it is here, on one thread; against PyTorch too, once .venv/bin/pip install torch has been done
+# make ladder   games that say which players beat which, 400 each; an hour or two, on a machine with JOBS (2) idle cores
 # Each makes .venv and installs this program into it, the first time and whenever setup.cfg changes.
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ BIN := .venv/bin
 # compat: a plain path file, so that a folder named `env` where you happen to stand cannot shadow the package.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 
-.PHONY: train test bench lint clean
+.PHONY: train test bench ladder lint clean
 
 train: .venv/installed
 	$(BIN)/gomoku train $(if $(findstring --resume,$(ARGS)),,--preset quick) $(ARGS)
@@ -19,6 +20,16 @@ test: lint
 
 bench: .venv/installed
 	$(BIN)/gomoku bench $(ARGS)
+
+# Each step of the ladder should win. Where the clock decides, more processes than idle cores would falsify it.
+JOBS ?= 2
+LADDER = $(BIN)/gomoku evaluate $(1) --against $(2) --games 400 --jobs $(JOBS) --seed 1 $(ARGS) \
+	--json runs/ladder/$(3).json --save-games runs/ladder/$(3).txt
+ladder: .venv/installed
+	mkdir -p runs/ladder
+	$(call LADDER,threat,greedy,threat_greedy)
+	$(call LADDER,alphabeta:time=0.2,threat,alphabeta_threat)
+	$(call LADDER,alphabeta:time=1,alphabeta:time=0.1,alphabeta_time)
 
 lint: .venv/installed-for-tests
 	$(BIN)/ruff check .

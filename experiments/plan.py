@@ -74,6 +74,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Refuse values that no run could use. Raises UserError naming the setting."""
+        plain = self.name.isprintable() and "/" not in self.name and 1 <= len(self.name) <= 100
+        _check(plain, "name", self.name, "1 to 100 printable letters, none of them a /")
         for key in ("games_at_once", "hidden", "epochs", "lessons", "batch", "step_epochs", "evaluate_every"):
             _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")
         for key in ("net_share", "noise", "average", "validation"):

@@ -33,13 +33,12 @@ def random_planes(count: int, height: int, width: int, seed: int) -> NDArray[np.
 
 def code_of(planes: NDArray[np.float32], row: int, col: int, step: tuple[int, int], win_length: int) -> int:
     """The code of one cell of one board (2, H, W), neighbour by neighbour."""
-    code, place = 0, 0
-    for k in (*range(1 - win_length, 0), *range(1, win_length)):
+    code = 0
+    for place, k in enumerate((*range(1 - win_length, 0), *range(1, win_length))):
         r, c = row + k * step[0], col + k * step[1]
         on_board = 0 <= r < planes.shape[1] and 0 <= c < planes.shape[2]
         digit = int(planes[0, r, c] + 2 * planes[1, r, c]) if on_board else OFF_DIGIT
         code += digit * 4**place
-        place += 1
     return code
 
 

@@ -135,7 +135,7 @@ def test_the_network_s_seats_play_what_it_prefers_through_the_view() -> None:
     """It prefers the one cell that it saw the second stone of the board on: always the same on the board itself."""
     source = lessons(games=16, net_share=1.0, noise=0.0, opening_plies=0, temperature=0.0)
     source.next(16)
-    which, views, _ = source._shown or pytest.fail("nothing shown")
+    _, views, _ = source._shown or pytest.fail("nothing shown")
     logits = np.zeros((16, 36))
     logits[np.arange(16), Views(6, 6).seen_at(np.full(16, 9), views)] = 1
     source.play(logits)

@@ -111,6 +111,13 @@ COMMANDS = {
         "they say. It works through a pipe too. Against a network the board is the one it was made for.",
         "gomoku play --agent threat --colour white --rule renju",
     ),
+    "analyse": Command(
+        "experiments.analyse",
+        "look ahead from a position",
+        "Search a position deeper and deeper and print, at each depth, the score in points to the side to move, the\n"
+        "nodes, nodes a second and the line of best play. Ctrl-C stops and prints the best so far.",
+        "gomoku analyse h8i9h10h9g9i11 --rule renju --time 20",
+    ),
     "brain": Command(
         "experiments.brain",
         "speak the Gomocup protocol",

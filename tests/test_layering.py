@@ -20,13 +20,14 @@ ORDER = {
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account search.rule_file "
     "search.threats search.prospects search.budget "
     "search.stretches search.line_values search.minimax search.lookahead search.transposition search.search "
+    "search.insights "
     "agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority "
     "agents.threat agents.alphabeta agents.policy agents.outside agents match middle views supervised lessons demonstrations examples "
     "watch "
     "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics tactical_suite arena "
     "elo sprt fleet openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
-    "plots standings arena_plots tournament_plan tournament boards game_files show info example_files generate plan lesson_sources pupil "
+    "plots standings arena_plots tournament_plan tournament boards game_files position analyse show info example_files generate plan lesson_sources pupil "
     "learner learner_state verdict train pretrain race torch_twin contests bench "
     "thought player outlook question game session play move_clock protocol_game brain __main__",
 }

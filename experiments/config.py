@@ -55,8 +55,14 @@ class Config:
     start: str = ""
     """Start from the weights in this file (a policy.npz of the same sizes) instead of random ones."""
 
+    imitation_epochs: int = 0
+    """Begin with so many epochs of imitation, as `gomoku pretrain` does them."""
+    imitation_lessons: int = 500
+    """Updates in such an epoch, 128 positions each."""
+    imitation_teacher: str = "summed"
+    """Who is imitated."""
     games: int = 200_000
-    """Training games in all, drills included."""
+    """Training games in all, drills included, imitation not."""
     games_per_update: int = 512
     """Games played in lockstep before each pass of learning."""
     batch: int = 128
@@ -146,13 +152,14 @@ class Config:
         baselines = ("none", "mean", "tactics", "features")
         _check(self.baseline in baselines, "baseline", self.baseline, "none, mean, tactics or features")
         for key in ("games", "games_per_update", "batch", "hidden", "pool_size", "pool_every", "pool_at_once",
-                    "puzzles", "drill_batch", "evaluate_every", "checkpoint_every"):  # fmt: skip
+                    "imitation_lessons", "puzzles", "drill_batch", "evaluate_every", "checkpoint_every"):  # fmt: skip
             _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")
         for key in ("learning_rate", "final_learning_rate", "drill_learning_rate", "max_gradient_norm", "temperature"):
             _check(0 < getattr(self, key) < math.inf, key, getattr(self, key), "a positive number")
         _check(1e-3 <= self.temperature <= 1e3, "temperature", self.temperature, "from 0.001 to 1000")
-        for key in ("entropy_weight", "final_entropy_weight", "drill_entropy_weight", "drills_per_update",
-                    "opening_plies", "evaluation_plies", "seed", "warm_up", "gate_drop", "gate_entropy"):  # fmt: skip
+        for key in ("entropy_weight", "final_entropy_weight", "drill_entropy_weight", "drills_per_update", "seed",
+                    "imitation_epochs", "opening_plies", "evaluation_plies", "warm_up", "gate_drop",
+                    "gate_entropy"):  # fmt: skip
             _check(0 <= getattr(self, key) < math.inf, key, getattr(self, key), "0 or more")
         _check(self.drill_tries >= 2, "drill_tries", self.drill_tries, "2 or more")
         _check(0 <= self.drills <= self.games, "drills", self.drills, f"0 to games = {self.games}")

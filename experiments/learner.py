@@ -1,25 +1,24 @@
-"""The learner: everything a later update depends on, in one object that can be put into a checkpoint and taken out.
+"""The learner: everything a later update depends on, in one object; learner_state.py puts it into a checkpoint.
 
-One turn of it is `update`: play, judge, step. The whole recipe stands there and in the two functions below it.
+One turn of it is `update`: play, judge, step. The whole recipe stands there and in the functions below it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from env import Rule
 from env.lockstep import Lockstep
 from experiments.config import Config
 from experiments.errors import UserError
+from experiments.plan import Plan
+from experiments.pupil import Pupil
 from nn import PolicyNet
 from nn.optim import Adam
-from nn.weights import WeightsError, check_array, check_names
 from nn.workspace import Workspace
 from rl.baseline import Baseline, make_baseline
 from rl.drill import DrillStats, drill
@@ -29,6 +28,7 @@ from rl.reinforce import UpdateStats, standardised, update
 from rl.returns import explained_variance, lambda_returns, signed_results
 from rl.sampling import IntArray, draw_uniforms
 from rl.selfplay import LEARNER, Decisions, open_randomly, play
+from rl.supervised import ImitationStats
 from rl.tactics import make_puzzles
 from rl.value_regression import ValueRegression
 from rl.watched_play import play_watched
@@ -63,6 +63,23 @@ def initial_net(config: Config) -> PolicyNet:
     )
 
 
+def imitation_plan(config: Config) -> Plan:
+    """What the first stage of a run is told: `gomoku pretrain`'s own settings, on the board and network of the run."""
+    return Plan(
+        seed=config.seed,
+        height=config.height,
+        width=config.width,
+        win_length=config.win_length,
+        rule=config.rule,
+        filters=config.filters,
+        hidden=config.hidden,
+        epochs=config.imitation_epochs,
+        lessons=config.imitation_lessons,
+        teacher=config.imitation_teacher,
+        init=config.start,
+    )
+
+
 def between(start: float, end: float, progress: float) -> float:
     """The value at `progress` (0 to 1) on the straight way from start to end."""
     return start + (end - start) * progress
@@ -70,7 +87,7 @@ def between(start: float, end: float, progress: float) -> float:
 
 @dataclass(frozen=True)
 class Report:
-    """What one update did: how many games, and what came of them, of the drills, or of both."""
+    """What one update did: how many games, and what came of them, of the drills, of both, or of imitation."""
 
     games: int
     learning_rate: float
@@ -78,9 +95,10 @@ class Report:
     stats: UpdateStats | None
     decisions: Decisions | None
     drilled: DrillStats | None
-    won: Mapping[str, float]  # the learner's share of wins against each kind of opponent
-    explained: float | None  # the share of the returns' variance that the baseline foresaw
-    rolled_back: str | None  # why the gate put the best weights back, if it did
+    won: Mapping[str, float] = field(default_factory=dict)  # the share of wins against each kind of opponent
+    explained: float | None = None  # the share of the returns' variance that the baseline foresaw
+    rolled_back: str | None = None  # why the gate put the best weights back, if it did
+    imitated: ImitationStats | None = None
 
 
 class Learner:
@@ -89,8 +107,6 @@ class Learner:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.rng = np.random.default_rng([config.seed, 1])
-        self.net = initial_net(config)
-        self.optimizer = Adam(self.net.parameters(), learning_rate=config.learning_rate)
         self.league = League(
             config.opponents,
             capacity=config.pool_size,
@@ -102,8 +118,7 @@ class Learner:
         self.baseline: Baseline = (
             ValueRegression(kinds) if config.baseline == "features" else make_baseline(config.baseline, kinds)
         )
-        self.average = WeightAverage(self.net, config.average) if config.average else None
-        self.gate = Gate(self.net, self.optimizer, config.gate_drop, config.gate_entropy) if config.gate_drop else None
+        self.start_from(initial_net(config))
         self._memory: list[list[Workspace]] = []
         self.puzzles = (
             make_puzzles(self.new_games, config.puzzles, np.random.default_rng([config.seed, 3]))
@@ -112,6 +127,8 @@ class Learner:
         )
         self.drill_opponent = batch_agent(config.drill_opponent)
         self.updates = self.games = self.positions = 0
+        self.imitated = 0  # games that were imitated, which `games` leaves out
+        self.pupil = Pupil(imitation_plan(config), None) if config.imitation_epochs else None
 
     def new_games(self, count: int) -> Lockstep:
         """`count` empty games of the configured kind."""
@@ -136,7 +153,9 @@ class Learner:
         )
 
     def update(self) -> Report:
-        """One turn: first drills alone; after those a batch of games, what they teach, and a few drills."""
+        """One turn: first imitation, then drills alone; after those a batch of games, what they teach, a few drills."""
+        if self.pupil is not None:
+            return self._imitate(self.pupil)
         config = self.config
         learning_rate, entropy_weight = self.rates()
         self.optimizer.learning_rate = learning_rate
@@ -145,7 +164,7 @@ class Learner:
             count = min(DRILLS_AT_ONCE, config.drills - self.games)
             self.games += count
             alone = self._drill(count, entropy_weight)
-            return Report(count, learning_rate, entropy_weight, None, None, alone, {}, None, None)
+            return Report(count, learning_rate, entropy_weight, None, None, alone)
         decisions, kinds = self._play()
         stats, explained = self._learn(decisions, kinds[decisions.games], entropy_weight)
         drilled = self._drill(config.drills_per_update, entropy_weight) if config.drills_per_update else None
@@ -159,7 +178,30 @@ class Learner:
 
     def best_net(self) -> PolicyNet:
         """The network to be measured and kept: the mean of the weights, if there is one."""
+        if self.pupil is not None:
+            return self.pupil.best()[0]
         return self.net if self.average is None else self.average.net
+
+    def _imitate(self, pupil: Pupil) -> Report:
+        """One epoch of imitation; after the last, the best network that came of it is where REINFORCE begins."""
+        before = pupil.games, pupil.positions
+        imitated, learning_rate = pupil.epoch()
+        self.updates += 1
+        self.imitated = pupil.games
+        self.positions += pupil.positions - before[1]
+        if pupil.epochs == self.config.imitation_epochs:
+            self.start_from(pupil.best()[0].copy())
+            self.pupil = None
+        return Report(self.imitated - before[0], learning_rate, 0.0, None, None, None, imitated=imitated)
+
+    def start_from(self, net: PolicyNet) -> None:
+        """Go on from this network, with no past."""
+        config = self.config
+        self.net = net
+        self.optimizer = Adam(net.parameters(), learning_rate=config.learning_rate)
+        self.average = WeightAverage(net, config.average) if config.average else None
+        self.gate = Gate(net, self.optimizer, config.gate_drop, config.gate_entropy) if config.gate_drop else None
+        self.league.forget()
 
     def _play(self) -> tuple[Decisions, IntArray]:
         """One batch of whole games; returns the learner's decisions and the kind of opponent of each game, (E,)."""
@@ -240,56 +282,3 @@ class Learner:
             max_gradient_norm=config.max_gradient_norm,
             rng=self.rng,
         )
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Weights, moments, past selves and baseline, for a checkpoint."""
-        out = {f"net.{p.name}": p.value for p in self.net.parameters()}
-        out |= {f"optimizer.{name}": array for name, array in self.optimizer.state().items()}
-        out |= {f"baseline.{name}": array for name, array in self.baseline.state().items()}
-        for i, snapshot in enumerate(self.league.snapshots):
-            out |= {f"past{i}.{p.name}": p.value for p in snapshot.parameters()}
-        out["league.rates"] = self.league.rates
-        if self.average is not None:
-            out |= {f"average.{p.name}": p.value for p in self.average.net.parameters()}
-        if self.gate is not None:
-            out |= {f"gate.{name}": array for name, array in self.gate.state().items()}
-        return out
-
-    def meta(self, rows: int) -> dict[str, Any]:
-        """Counters and the generator's state, for a checkpoint written after `rows` rows of metrics."""
-        return {
-            "rows": rows,
-            "games": self.games,
-            "positions": self.positions,
-            "snapshots": len(self.league.snapshots),
-            "net": self.net.meta(),
-            "generator": self.rng.bit_generator.state,
-        }
-
-    def restore(self, updates: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any], where: str) -> None:
-        """Continue from a checkpoint. Raises WeightsError if it is another configuration's."""
-
-        def part(prefix: str) -> dict[str, NDArray[Any]]:
-            return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-
-        wanted = self.net.meta()
-        if meta["net"] != wanted:
-            raise WeightsError(f"{where}: the checkpoints hold {meta['net']}, but config.json asks for {wanted}")
-        baseline, state = part("baseline."), self.baseline.state()
-        check_names(f"{where}, baseline", baseline, list(state))
-        for name, array in state.items():
-            check_array(f"{where}, baseline", name, baseline[name], array.shape, array.dtype)
-        net = PolicyNet.from_arrays(part("net."), meta["net"], where)
-        snapshots = [
-            PolicyNet.from_arrays(part(f"past{i}."), meta["net"], where) for i in range(meta["snapshots"])
-        ]
-        self.optimizer = Adam(net.parameters(), learning_rate=self.config.learning_rate)
-        self.optimizer.load_state(part("optimizer."))
-        self.baseline.load_state(baseline)
-        self.net, self.league.snapshots, self.league.rates = net, snapshots, arrays["league.rates"]
-        if self.average is not None:
-            self.average = WeightAverage(PolicyNet.from_arrays(part("average."), wanted, where), self.config.average)
-        if self.gate is not None:
-            self.gate.load_state(part("gate."))
-        self.rng.bit_generator.state = meta["generator"]
-        self.updates, self.games, self.positions = updates, meta["games"], meta["positions"]

@@ -24,6 +24,7 @@ from experiments.checkpoint import load_latest, save_checkpoint
 from experiments.config import Config, config_from, load_config, presets
 from experiments.errors import EXIT_OK, UserError
 from experiments.learner import Learner, Report
+from experiments.learner_state import arrays_of, meta_of, restore
 from experiments.metrics import MetricsLog, Row
 from experiments.run_dir import RunDir, new_run_path
 from experiments.verdict import evaluate, new_board, report, tactical_suite
@@ -35,6 +36,7 @@ from rl.tactical_suite import TacticalSuite
 
 LOG_SECONDS = 5.0
 DRILLS_IN_A_GAME = 6  # about how many drills take the time of one whole game, for the time left
+GAMES_IN_AN_EPOCH = 4_000  # and how many games that of an epoch of imitation
 
 
 class Stopped(Exception):
@@ -50,21 +52,21 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
     Raises Stopped in the latter case; either way the last thing done is a checkpoint.
     """
     config = learner.config
-    if not learner.league.snapshots:
+    if not learner.league.snapshots and learner.pupil is None:
         learner.league.remember(learner.net)
     if not log.rows:
         untrained = evaluate(learner.best_net(), config, suite, config.evaluation_games, 0)
         log.append({"update": 0, "games": 0, "positions": 0, "evaluation": untrained})
     progress = Progress(learner)
     while learner.games < config.games and not asked_to_stop:
-        began, games_before = time.perf_counter(), learner.games
+        began, games_before = time.perf_counter(), learner.games + learner.imitated
         turn = learner.update()
         row = metrics_row(learner, turn, time.perf_counter() - began)
 
         def due(every: int, before: int = games_before) -> bool:
-            return before // every < learner.games // every or learner.games >= config.games
+            return before // every < (learner.games + learner.imitated) // every or learner.games >= config.games
 
-        if due(config.pool_every):
+        if learner.pupil is None and (due(config.pool_every) or not learner.league.snapshots):
             learner.league.remember(learner.net)
         if due(config.evaluate_every):
             row["evaluation"] = evaluate(
@@ -72,11 +74,11 @@ def train(learner: Learner, run: RunDir, log: MetricsLog, suite: TacticalSuite, 
             )
         log.append(row)
         if due(config.checkpoint_every):
-            save_checkpoint(run, learner.updates, learner.arrays(), learner.meta(log.rows))
+            save_checkpoint(run, learner.updates, arrays_of(learner), meta_of(learner, log.rows))
         progress.show(row)
     progress.close()
     if asked_to_stop:
-        save_checkpoint(run, learner.updates, learner.arrays(), learner.meta(log.rows))
+        save_checkpoint(run, learner.updates, arrays_of(learner), meta_of(learner, log.rows))
         raise Stopped(128 + asked_to_stop[0])
 
 
@@ -87,13 +89,15 @@ def metrics_row(learner: Learner, turn: Report, seconds: float) -> Row:
     """
     row: Row = {
         "update": learner.updates,
-        "games": learner.games,
+        "games": learner.games + learner.imitated,
         "positions": learner.positions,
         "seconds": seconds,
         "games_per_second": turn.games / seconds,
         "learning_rate": turn.learning_rate,
         "entropy_weight": turn.entropy_weight,
     }
+    if turn.imitated is not None:
+        row["imitation"] = dataclasses.asdict(turn.imitated)
     if turn.drilled is not None:
         row["drill"] = dataclasses.asdict(turn.drilled)
     if turn.stats is not None and turn.decisions is not None:
@@ -121,8 +125,10 @@ class Progress:
     """A bar with the time left on a terminal, a line every few seconds elsewhere."""
 
     def __init__(self, learner: Learner) -> None:
+        self._learner = learner
         self._drills, self._games = learner.config.drills, learner.config.games
-        self._first, self._total = self._work(learner.games), self._work(self._games)
+        self._total = self._work(self._games, learner.config.imitation_epochs)
+        self._first = self._done()
         self._bar = tqdm(
             total=self._total,
             initial=self._first,
@@ -132,14 +138,23 @@ class Progress:
         )
         self._began = self._shown = time.monotonic()
 
-    def _work(self, games: int) -> int:
-        """So many games, the first of them drills, in units of a drill: what progress is measured by."""
-        return min(games, self._drills) + DRILLS_IN_A_GAME * max(0, games - self._drills)
+    def _work(self, games: int, epochs: int) -> int:
+        """So many games, the first of them drills, in units of a drill, after so many epochs of imitation."""
+        drills = min(games, self._drills) + DRILLS_IN_A_GAME * max(0, games - self._drills)
+        return drills + DRILLS_IN_A_GAME * GAMES_IN_AN_EPOCH * epochs
+
+    def _done(self) -> int:
+        """The work that is done."""
+        learner = self._learner
+        epochs = learner.config.imitation_epochs if learner.pupil is None else learner.pupil.epochs
+        return self._work(learner.games, epochs)
 
     def show(self, row: Row) -> None:
         """Show what this row says."""
-        work, now = self._work(row["games"]), time.monotonic()
-        if "entropy" in row:
+        work, now = self._done(), time.monotonic()
+        if "imitation" in row:
+            text = f"imitation: {row['imitation']['accuracy']:.0%} as the teacher"
+        elif "entropy" in row:
             text = f"entropy {row['entropy']:.2f}  length {row['game_length']:.1f}"
         else:
             text = f"entropy {row['drill']['entropy']:.2f}  drills {row['drill']['result']:+.2f}"
@@ -152,8 +167,8 @@ class Progress:
             self._shown = now
             left = (now - self._began) * (self._total - work) / max(1, work - self._first)
             print(
-                f"{row['games']:>9,} of {self._games:,} games  {row['games_per_second']:.0f} a second  "
-                f"{left:.0f} s left  {text}",
+                f"{row['games']:>9,} of {self._games + self._learner.imitated:,} games  "
+                f"{row['games_per_second']:.0f} a second  {left:.0f} s left  {text}",
                 file=sys.stderr,
                 flush=True,
             )
@@ -202,7 +217,7 @@ def run(args: argparse.Namespace) -> int:
         rows = 0
         checkpoint = load_latest(run_dir)
         if checkpoint is not None:
-            learner.restore(checkpoint.update, checkpoint.arrays, checkpoint.meta, str(run_dir.path))
+            restore(learner, checkpoint.update, checkpoint.arrays, checkpoint.meta, str(run_dir.path))
             rows = checkpoint.meta["rows"]
         print(f"run directory: {run_dir.path}   seed {learner.config.seed}", flush=True)
         with MetricsLog(run_dir.metrics, rows) as log, signals_noted() as asked_to_stop:
@@ -210,7 +225,8 @@ def run(args: argparse.Namespace) -> int:
                 train(learner, run_dir, log, suite, asked_to_stop)
             except Stopped as stopped:
                 learner.best_net().save(run_dir.path / "policy.npz")
-                print(f"stopped after {learner.games:,} games; continue with: gomoku train --resume {run_dir.path}")
+                games = learner.games + learner.imitated
+                print(f"stopped after {games:,} games; continue with: gomoku train --resume {run_dir.path}")
                 return stopped.code
         report(learner, run_dir, suite)
     return EXIT_OK

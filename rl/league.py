@@ -56,6 +56,10 @@ class League:
         self.snapshots.append(net.copy())
         self.rates = np.append(self.rates, 0.5)
 
+    def forget(self) -> None:
+        """Empty the pool."""
+        self.snapshots, self.rates = [], np.zeros(0)
+
     def draw(self, games: int, rng: RandomSource) -> tuple[IntArray, list[BatchAgent], IntArray]:
         """Seat `games` games: (seats (E, 2), opponents, kinds (E,)).
 

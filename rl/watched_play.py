@@ -41,7 +41,8 @@ def play_watched(
     """
     views = Views(games.height, games.width)
     view = views.draw(2 * games.games, symmetric, rng).reshape(games.games, 2)
-    nets = {LEARNER: net, **{i: agent.net for i, agent in enumerate(opponents) if isinstance(agent, PolicyAgent)}}
+    policies = {i: agent for i, agent in enumerate(opponents) if isinstance(agent, PolicyAgent) and agent.views == 1}
+    nets = {i: agent.net for i, agent in policies.items() if isinstance(agent.net, PolicyNet)} | {LEARNER: net}
     watching = [player for player in np.unique(seats[~games.over]).tolist() if player in nets]
     memory.extend([Workspace(net.dtype) for _ in range(3)] for _ in watching[len(memory) :])
     watches = {
@@ -71,7 +72,7 @@ def play_watched(
                 steps.append(Step(planes, legal, chosen, drawn_with, which, movers[asked].copy()))
             else:
                 legal = views.show(positions.legal, through)
-                chosen = choose_cells(logits, legal, opponents[player].temperature, rng)
+                chosen = choose_cells(logits, legal, policies[player].temperature, rng)
             cells[asked] = views.cells(chosen, through)
         games.play(cells, running)
         going = ~games.over[running]

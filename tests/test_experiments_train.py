@@ -205,3 +205,52 @@ def test_java_weights_are_where_training_begins(tmp_path):
     assert net.dtype == np.float64
     for mine, its in zip(net.parameters(), java.parameters(), strict=True):
         assert np.array_equal(mine.value, its.value)
+
+
+WATCHED = (
+    "watched=true", "learnt_share=0.5", "average=0.9", "gate_drop=0.1", "gate_entropy=0.01", "pool_by_difficulty=true",
+    "baseline=features", "trace=1.0", "warm_up=128", "imitation_epochs=2", "imitation_lessons=20", "drills=0",
+    "games=256", "opponents={greedy = 0.4, pool = 0.4, self = 0.2}",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def full_recipe(tmp_path_factory):
+    """A run of everything the preset full asks for, in small: imitation, then REINFORCE on watching networks."""
+    path = tmp_path_factory.mktemp("full") / "run"
+    assert main(command("--run-dir", str(path), settings=WATCHED)) == 0
+    return path
+
+
+def test_both_stages_stand_in_one_log(full_recipe):
+    rows = read_metrics(full_recipe / "metrics.jsonl")
+    assert [("imitation" in row, "loss" in row) for row in rows[1:]] == [(True, False)] * 2 + [(False, True)] * 4
+    assert rows[-1]["games"] == rows[2]["games"] + 256
+    assert all(np.isfinite(row["explained"]) and set(row["won"]) <= {"greedy", "pool"} for row in rows[3:])
+    assert [row["learning_rate"] for row in rows[3:5]] == [pytest.approx(5e-4), pytest.approx(0.775e-3)]
+
+
+@pytest.mark.parametrize("rows", [2, 4])
+def test_the_full_recipe_resumes_in_either_stage_as_if_never_stopped(full_recipe, tmp_path, rows):
+    run = tmp_path / "run"
+    process = spawn(*command("--run-dir", str(run), settings=WATCHED))
+    wait_for_rows(process, run, rows)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 143, err
+    assert main(["train", "--resume", str(run)]) == 0
+    assert without_times(run) == without_times(full_recipe)
+    assert weights(run) == weights(full_recipe)
+
+
+def test_training_starts_from_a_file_of_weights(full_recipe, tmp_path, capsys):
+    from experiments.config import load_config
+    from experiments.learner import initial_net
+
+    start = full_recipe / "policy.npz"
+    settings = [*TINY, f"start={start}"]
+    net, there = initial_net(load_config(None, None, settings)), PolicyNet.load(start)
+    pairs = zip(net.parameters(), there.parameters(), strict=True)
+    assert all(np.array_equal(a.value, b.value) for a, b in pairs)
+    assert main(command("--run-dir", str(tmp_path / "a"), settings=(f"start={start}", "hidden=9"))) == 2
+    assert "holds a net of" in capsys.readouterr().err

@@ -1,0 +1,82 @@
+"""A learner as arrays and counters, and back: what a checkpoint holds, so that a run goes on as if never stopped.
+
+Whatever a later update depends on is here; a test compares the bytes of a stopped and of an uninterrupted run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from experiments.learner import Learner
+from nn import PolicyNet
+from nn.weights import WeightsError, check_array, check_names
+from rl.weight_average import WeightAverage
+
+
+def arrays_of(learner: Learner) -> dict[str, NDArray[Any]]:
+    """Weights, moments, past selves, baseline and what else there is."""
+    out = {f"net.{p.name}": p.value for p in learner.net.parameters()}
+    out |= {f"optimizer.{name}": array for name, array in learner.optimizer.state().items()}
+    out |= {f"baseline.{name}": array for name, array in learner.baseline.state().items()}
+    for i, snapshot in enumerate(learner.league.snapshots):
+        out |= {f"past{i}.{p.name}": p.value for p in snapshot.parameters()}
+    out["league.rates"] = learner.league.rates
+    if learner.average is not None:
+        out |= {f"average.{p.name}": p.value for p in learner.average.net.parameters()}
+    if learner.gate is not None:
+        out |= {f"gate.{name}": array for name, array in learner.gate.state().items()}
+    if learner.pupil is not None:
+        out |= {f"pupil.{name}": array for name, array in learner.pupil.arrays().items()}
+    return out
+
+
+def meta_of(learner: Learner, rows: int) -> dict[str, Any]:
+    """Counters and the generator's state, for a checkpoint written after `rows` rows of metrics."""
+    return {
+        "rows": rows,
+        "games": learner.games,
+        "positions": learner.positions,
+        "imitated": learner.imitated,
+        "pupil": None if learner.pupil is None else learner.pupil.meta(rows) | {"epochs": learner.pupil.epochs},
+        "snapshots": len(learner.league.snapshots),
+        "net": learner.net.meta(),
+        "generator": learner.rng.bit_generator.state,
+    }
+
+
+def restore(
+    learner: Learner, updates: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any], where: str
+) -> None:
+    """Continue from a checkpoint. Raises WeightsError if it is another configuration's."""
+
+    def part(prefix: str) -> dict[str, NDArray[Any]]:
+        return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+
+    wanted = learner.net.meta()
+    if meta["net"] != wanted:
+        raise WeightsError(f"{where}: the checkpoints hold {meta['net']}, but config.json asks for {wanted}")
+    baseline, state = part("baseline."), learner.baseline.state()
+    check_names(f"{where}, baseline", baseline, list(state))
+    for name, array in state.items():
+        check_array(f"{where}, baseline", name, baseline[name], array.shape, array.dtype)
+    net = PolicyNet.from_arrays(part("net."), wanted, where)
+    snapshots = [PolicyNet.from_arrays(part(f"past{i}."), wanted, where) for i in range(meta["snapshots"])]
+    learner.start_from(net)
+    learner.optimizer.load_state(part("optimizer."))
+    learner.baseline.load_state(baseline)
+    learner.league.snapshots, learner.league.rates = snapshots, arrays["league.rates"]
+    if learner.average is not None:
+        mean = PolicyNet.from_arrays(part("average."), wanted, where)
+        learner.average = WeightAverage(mean, learner.average.decay)
+    if learner.gate is not None:
+        learner.gate.load_state(part("gate."))
+    if meta["pupil"] is None:
+        learner.pupil = None
+    elif learner.pupil is not None:
+        learner.pupil.restore(meta["pupil"]["epochs"], part("pupil."), meta["pupil"], where)
+    learner.rng.bit_generator.state = meta["generator"]
+    learner.updates, learner.games, learner.positions = updates, meta["games"], meta["positions"]
+    learner.imitated = meta["imitated"]

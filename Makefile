@@ -1,4 +1,5 @@
 # make train    train a policy on 6x6, four in a row, and draw its learning curve; settings: ARGS="--seed 2"
+# make train-full   train the policy of the full board, 15x15, imitation and then REINFORCE: some hours on one core
 # make test     style, types and every test
 # make bench    how fast it is here, on one thread; against PyTorch too, once .venv/bin/pip install torch has been done
 # make ladder   games that say which players beat which, 400 each; an hour or two, on a machine with JOBS (2) idle cores
@@ -10,10 +11,13 @@ BIN := .venv/bin
 # compat: a plain path file, so that a folder named `env` where you happen to stand cannot shadow the package.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 
-.PHONY: train test bench ladder lint clean
+.PHONY: train train-full test bench ladder lint clean
 
 train: .venv/installed
 	$(BIN)/gomoku train $(if $(findstring --resume,$(ARGS)),,--preset quick) $(ARGS)
+
+train-full: .venv/installed
+	$(BIN)/gomoku train $(if $(findstring --resume,$(ARGS)),,--preset full) $(ARGS)
 
 test: lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)

@@ -118,9 +118,7 @@ class _Position:
         for cell in self.legal:
             if self.theirs[cell] >= THREE:
                 after = self.prospects.after(cell, self.me, -self.me)
-                left[cell] = sum(
-                    urgency(after.get(other, self.theirs[other])) >= level for other in dangers if other != cell
-                )
+                left[cell] = sum(urgency(after.get(other, self.theirs[other])) >= level for other in dangers)
         fewest = min(left.values(), default=0)
         if fewest:
             fours = [cell for cell in self.legal if self.mine[cell] >= FOUR]
@@ -129,10 +127,7 @@ class _Position:
         return [cell for cell, count in left.items() if count == fewest]
 
     def _best(self, cells: Iterable[int]) -> list[int]:
-        """Those of `cells` that make most, and of these the ones of most value."""
-        worth = {cell: (self.urgent[cell], self._value(cell)) for cell in cells}
-        most = max(worth.values())
-        return [cell for cell, value in worth.items() if value == most]
-
-    def _value(self, cell: int) -> int:
-        return (self.mine[cell] & VALUE) + (self.theirs[cell] & VALUE)
+        """Those of `cells` that are of most value, to both sides together."""
+        value = {cell: (self.mine[cell] & VALUE) + (self.theirs[cell] & VALUE) for cell in cells}
+        most = max(value.values())
+        return [cell for cell in value if value[cell] == most]

@@ -57,6 +57,6 @@ def _costs(on_line: Sequence[int], kind: Kind, colour: int, stones: Cells, win_l
     for at, cell in enumerate(on_line):
         if cell == EMPTY:
             after = line_findings([*on_line[:at], -colour, *on_line[at + 1 :]], win_length, rule)
-            if not any(f.colour == colour and f.kind >= level and set(f.positions) & set(stones) for f in after):
+            if not any(f.kind >= level and set(f.positions) & set(stones) for f in after):
                 costs.append(at)
     return tuple(costs)

@@ -31,10 +31,20 @@ COLOURS = {
     "random": ORANGE,
     "win in one taken": GREEN,
     "threat blocked": VERMILION,
+    "open three stopped": SKY,
+    "own four first": PINK,
+    "double threat made": ORANGE,
     "in games": BLUE,
     "in drills": ORANGE,
     "black": "0",
     "white": "0.65",
+}
+TACTICS = {
+    "win in one taken": "win_in_one",
+    "threat blocked": "block_in_one",
+    "open three stopped": "stop_three",
+    "own four first": "own_four_first",
+    "double threat made": "double_threat",
 }
 OTHERS = (PINK, SKY, GREEN, VERMILION)
 DOTS_PER_INCH = 110
@@ -149,7 +159,8 @@ def training_panel(figure: Figure | SubFigure, rows: Sequence[Row]) -> NDArray[A
     """Draw six views of one run into a figure, and return their axes (2, 3)."""
     axes: NDArray[Any] = figure.subplots(2, 3, sharex=True)
     learning_curve(axes[0, 0], rows)
-    tactics = {"win in one taken": "evaluation.tactics.win_in_one", "threat blocked": "evaluation.tactics.block_in_one"}
+    asked = {name for row in rows for name in row.get("evaluation", {}).get("tactics", {})}
+    tactics = {label: f"evaluation.tactics.{name}" for label, name in TACTICS.items() if name in asked}
     _lines(axes[0, 1], rows, tactics, marker="o")
     _share_axis(axes[0, 1], "share of positions")
     _lines(axes[0, 2], rows, {"black": "win_rate.black", "white": "win_rate.white"})

@@ -74,8 +74,8 @@ def run(args: argparse.Namespace) -> int:
         games = plan.by_match(finished)
         verdict = None
         if plan.sprt is not None:
-            verdict = sprt_verdict(plan.sprt, _first_pairs(plan, finished))
-            games = {0: games.get(0, [])[: 2 * verdict["pairs"]]}
+            verdict = sprt_verdict(plan.sprt, first := _first_pairs(plan, finished))
+            games = {0: first[: 2 * verdict["pairs"]]}
         standings = standings_of(plan.players, games, plan.anchor)
         print(f"\n{table(standings)}")
         if verdict is not None:

@@ -145,6 +145,9 @@ def _check_players(players: Sequence[str], anchor: str) -> None:
 
 
 def _fingerprints(players: Sequence[str]) -> dict[str, str]:
-    """The SHA-256 of every file that a player is made from, by its path."""
-    paths = [Path(name.partition(":")[2].partition(",")[0]) for name in players]
-    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()}
+    """The SHA-256 of every file that a player is made from, NAME:FILE or NAME,key=FILE, by its path."""
+    words = [word for name in players for word in name.partition(":")[2].split(",")]
+    words += [word.partition("=")[2] for name in players for word in name.split(",")[1:]]
+    return {
+        word: hashlib.sha256(Path(word).read_bytes()).hexdigest() for word in words if word and Path(word).is_file()
+    }

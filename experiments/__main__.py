@@ -77,8 +77,8 @@ COMMANDS = {
     "evaluate": Command(
         "experiments.evaluate",
         "measure one agent against another",
-        "Play colour-swapped pairs of games, each pair from its own random opening, and print the win rate\n"
-        "with its 95 % interval. A draw is no win.",
+        "Play colour-swapped pairs of games, each pair from its own opening, random or of a file, and print the\n"
+        "win rate with its 95 % interval. A draw is no win. A fault of an agent loses it the game.",
         "gomoku evaluate greedy --against random --games 200 --size 9",
     ),
     "tournament": Command(

@@ -61,6 +61,8 @@ class Config:
     """Updates in such an epoch, 128 positions each."""
     imitation_teacher: str = "summed"
     """Who is imitated."""
+    imitation_weight: float = 0.0
+    """Weight of an imitation term beside the reward at the first game; it falls evenly to 0 at the last."""
     games: int = 200_000
     """Training games in all, drills included, imitation not."""
     games_per_update: int = 512
@@ -159,7 +161,7 @@ class Config:
         _check(1e-3 <= self.temperature <= 1e3, "temperature", self.temperature, "from 0.001 to 1000")
         for key in ("entropy_weight", "final_entropy_weight", "drill_entropy_weight", "drills_per_update", "seed",
                     "imitation_epochs", "opening_plies", "evaluation_plies", "warm_up", "gate_drop",
-                    "gate_entropy"):  # fmt: skip
+                    "gate_entropy", "imitation_weight"):  # fmt: skip
             _check(0 <= getattr(self, key) < math.inf, key, getattr(self, key), "0 or more")
         _check(self.drill_tries >= 2, "drill_tries", self.drill_tries, "2 or more")
         _check(0 <= self.drills <= self.games, "drills", self.drills, f"0 to games = {self.games}")

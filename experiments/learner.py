@@ -30,6 +30,7 @@ from rl.sampling import IntArray, draw_uniforms
 from rl.selfplay import LEARNER, Decisions, open_randomly, play
 from rl.supervised import ImitationStats
 from rl.tactics import make_puzzles
+from rl.teacher_pull import TeacherPull
 from rl.value_regression import ValueRegression
 from rl.watched_play import play_watched
 from rl.weight_average import WeightAverage
@@ -243,9 +244,18 @@ class Learner:
             max_gradient_norm=config.max_gradient_norm,
             rng=self.rng,
             share=config.learnt_share,
+            pull=self._pull(),
         )
         full = lambda_returns(results, values, decisions.following, config.discount, 1.0)
         return stats, explained_variance(full, values)
+
+    def _pull(self) -> TeacherPull | None:
+        """The imitation term beside the reward, as heavy as it is now."""
+        config = self.config
+        weight = config.imitation_weight * (1 - self.games / config.games)
+        if weight <= 0:
+            return None
+        return TeacherPull(batch_agent(config.imitation_teacher), weight, config.win_length, Rule(config.rule))
 
     def _won(self, decisions: Decisions, kinds: IntArray) -> dict[str, float]:
         """The learner's share of wins against each kind of opponent but itself."""

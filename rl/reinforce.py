@@ -25,6 +25,8 @@ from nn.losses import entropy, masked_log_softmax, weighted_cross_entropy
 from nn.optim import Adam, clip_gradients
 from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms
 from rl.selfplay import Decisions
+from rl.supervised import Targets, soft_cross_entropy
+from rl.teacher_pull import TeacherPull
 
 MOST_RATIO = 2.0
 LEAST_SIZE = 0.1  # a decision that would move nothing is still looked at now and then, for its entropy
@@ -70,17 +72,24 @@ def policy_gradient(
     *,
     temperature: float,
     entropy_weight: float,
+    pull: tuple[Targets, float] | None = None,
 ) -> tuple[float, float, float]:
     """Add the gradient of the loss to the net's parameters; returns (loss, entropy, illegal mass).
 
-    planes (N, 2, H, W), legal (N, A); actions, advantages and log_p, the log-probability in play, (N,).
+    planes (N, 2, H, W), legal (N, A); actions, advantages and log_p, the log-probability in play, (N,). `pull` is what
+    a teacher thinks (N, A) and how much that weighs.
     """
     logits = net.forward(planes.astype(net.dtype, copy=False)) / temperature
     now = masked_log_softmax(logits, legal)[np.arange(len(actions)), actions]
     weights = advantages * np.minimum(np.exp(now - log_p), MOST_RATIO)
     loss, d_loss = weighted_cross_entropy(logits, actions, weights, legal)
     randomness, d_randomness = entropy(logits, legal)
-    net.add_gradients((d_loss - entropy_weight * d_randomness) / temperature)
+    d_logits = d_loss - entropy_weight * d_randomness
+    if pull is not None:
+        targets, weight = pull
+        distance, d_distance = soft_cross_entropy(logits, targets, legal)
+        loss, d_logits = loss + weight * distance, d_logits + weight * d_distance
+    net.add_gradients(d_logits / temperature)
     unmasked = np.exp(masked_log_softmax(logits, np.ones_like(legal)))
     illegal_mass = float((unmasked * ~legal).sum(axis=1).mean())
     return loss - entropy_weight * randomness, randomness, illegal_mass
@@ -128,6 +137,7 @@ def update(
     max_gradient_norm: float,
     rng: RandomSource,
     share: float = 1.0,
+    pull: TeacherPull | None = None,
 ) -> UpdateStats:
     """One pass over the decisions, or a share of them, in random minibatches of about `batch`, a step each.
 
@@ -138,15 +148,17 @@ def update(
     losses, entropies, norms, masses = [], [], [], []
     for index in np.array_split(order, max(1, round(len(order) / batch))):
         optimizer.zero_grad()
+        planes, legal = decisions.planes[index], decisions.legal[index]
         loss, randomness, mass = policy_gradient(
             net,
-            decisions.planes[index],
-            decisions.legal[index],
+            planes,
+            legal,
             decisions.actions[index],
             decisions.log_p[index],
             advantages[index],
             temperature=temperature,
             entropy_weight=entropy_weight,
+            pull=None if pull is None else (pull.targets(planes, legal, rng), pull.weight),
         )
         norms.append(clip_gradients(net.parameters(), max_gradient_norm))
         optimizer.step()

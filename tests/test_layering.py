@@ -24,7 +24,7 @@ ORDER = {
     "agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority "
     "agents.threat agents.alphabeta agents.policy agents.outside agents match middle views supervised lessons demonstrations examples "
     "watch "
-    "selfplay watched_play league returns baseline value_regression weight_average gate reinforce drill tactics tactical_suite arena "
+    "selfplay watched_play league returns baseline value_regression weight_average gate teacher_pull reinforce drill tactics tactical_suite arena "
     "elo sprt fleet openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
     "plots standings arena_plots tournament_plan tournament boards game_files position analyse show info example_files generate plan lesson_sources pupil "

@@ -8,12 +8,14 @@ from env.lockstep import Lockstep
 from env.observation import Positions
 from nn import PolicyNet
 from nn.optim import Adam
+from rl.agents import make_agent
 from rl.features import NAMES, tactical_features
 from rl.gate import Gate
 from rl.league import League
 from rl.reinforce import choose_lessons, policy_gradient
 from rl.returns import explained_variance
 from rl.selfplay import LEARNER, play
+from rl.teacher_pull import TeacherPull
 from rl.value_regression import ValueRegression
 from rl.weight_average import WeightAverage
 
@@ -166,3 +168,28 @@ def test_explained_variance():
     assert explained_variance(returns, returns) == 1.0
     assert explained_variance(returns, np.zeros(4)) == 0.0
     assert explained_variance(np.ones(4), np.zeros(4)) == 0.0
+
+
+def test_the_pull_towards_a_teacher_is_what_its_weight_says():
+    decisions, net = some_decisions(), small_net()
+    pull = TeacherPull(make_agent("shapes:balanced"), 0.5, 4, Rule.FREESTYLE)
+    targets = pull.targets(decisions.planes, decisions.legal, np.random.default_rng(7))
+    np.testing.assert_allclose(targets.sum(axis=1), 1, rtol=1e-5)
+    inputs = (decisions.planes, decisions.legal, decisions.actions, decisions.log_p, np.zeros(len(decisions)))
+
+    def slope(**more):
+        for parameter in net.parameters():
+            parameter.grad.fill(0)
+        loss, *_ = policy_gradient(net, *inputs, temperature=0.7, entropy_weight=0.0, **more)
+        return loss, net.parameters()[-1].grad.copy()
+
+    half, whole = slope(pull=(targets, 0.5)), slope(pull=(targets, 1.0))
+    assert slope()[0] == 0 and not slope()[1].any()
+    assert whole[0] == pytest.approx(2 * half[0])
+    np.testing.assert_allclose(whole[1], 2 * half[1], rtol=1e-9)
+    parameter, step, losses = net.parameters()[-1], 1e-6, []
+    for sign in (1, -1):
+        parameter.value[3] += sign * step
+        losses.append(slope(pull=(targets, 1.0))[0])
+        parameter.value[3] -= sign * step
+    assert whole[1][3] == pytest.approx((losses[0] - losses[1]) / (2 * step), rel=1e-4)

@@ -34,7 +34,8 @@ def tournament_figure(standings: Standings) -> Figure:
     above: Figure | SubFigure = figure
     if points:
         above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=[height, 3.5])[:, 0]
-        rating_curve(below.subplots(), [x for x, _ in points], [standings.ratings.players[i] for _, i in points])
+        ratings = [standings.ratings.players[i] for _, i in points]
+        rating_curve(below.subplots(), [number for number, _ in points], ratings, "the number in the file's name")
     left, right = above.subplots(1, 2)
     rating_chart(left, standings)
     result_matrix(right, standings)

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "agent",
         metavar="AGENT",
-        help="who is measured, such as greedy, threat, alphabeta:time=1, policy:PATH; rl/agents/__init__.py has them all",
+        help="who is measured, such as greedy, threat, alphabeta:time=1, policy:PATH; all: rl/agents/__init__.py",
     )
     parser.add_argument("--against", metavar="AGENT", required=True, help="the opponent, named the same way")
     parser.add_argument("--games", type=int, required=True, metavar="N", help="how many games, an even number")

@@ -21,8 +21,9 @@ from experiments.config import config_from
 from experiments.errors import UserError
 from experiments.run_dir import read_json
 from rl.agents import Agent
-from rl.arena import middle, random_opening
+from rl.arena import random_opening
 from rl.fleet import MOST_JOBS, Fleet, InProcess, Processes
+from rl.middle import middle_cells
 from rl.openings import OpeningError, balanced_opening, opening_of_pair, parse_opening, turns
 from rl.pairs import Games, PairBatch, Setting, pairs_at_once, prepare
 
@@ -178,7 +179,7 @@ def opening_by_pair(
             note = f"{len(given)} openings, turned and mirrored, make {different} pairs; then they repeat"
             print(f"gomoku: note: {note}", file=sys.stderr)
         return lambda pair: opening_of_pair(given, pair, setting.height, setting.width)
-    room = int(middle(setting.board()).sum())
+    room = int(middle_cells(setting.height, setting.width).sum())
     if not 0 <= plies < room:
         raise UserError(
             f"--opening-plies {plies}: on a {setting.height}x{setting.width} board name a number from 0 to {room - 1}"

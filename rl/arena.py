@@ -16,9 +16,9 @@ from env import BLACK, WHITE, Board
 from env.record import GameRecord
 from rl.agents.base import Agent
 from rl.match import play_games
-from rl.sampling import BoolArray, RandomSource, draw_uniforms, inverse_cdf
+from rl.middle import middle_cells
+from rl.sampling import RandomSource, draw_uniforms, inverse_cdf
 
-MIDDLE = 9
 TRIES = 1000  # openings thrown away before saying that there is none
 
 
@@ -101,17 +101,6 @@ class ArenaResult:
         return {**self.total.as_dict(), "as_black": self.as_black.as_dict(), "as_white": self.as_white.as_dict()}
 
 
-def middle(board: Board) -> BoolArray:
-    """The cells that random openings use: all of a board up to 9x9, the central nine rows and columns of a larger.
-
-    Returns (A,) bool. Stones strewn over all of a large board would not meet, and the games would be as from nothing.
-    """
-    top, left = max(0, (board.height - MIDDLE) // 2), max(0, (board.width - MIDDLE) // 2)
-    cells = np.zeros((board.height, board.width), dtype=np.bool_)
-    cells[top : board.height - top, left : board.width - left] = True
-    return cells.ravel()
-
-
 def random_opening(new_board: Callable[[], Board], plies: int, rng: RandomSource) -> Board:
     """A board with `plies` random stones on it and nobody having won.
 
@@ -120,7 +109,7 @@ def random_opening(new_board: Callable[[], Board], plies: int, rng: RandomSource
     """
     for _ in range(TRIES):
         board = new_board()
-        allowed = middle(board)
+        allowed = middle_cells(board.height, board.width)
         if plies > allowed.sum():
             raise ArenaError(f"{plies} opening plies do not fit the middle of a {board.height}x{board.width} board")
         for _ in range(plies):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from env import BLACK, Board, IllegalMoveError, Rule
-from rl.agents import AgentSpecError, make_agent
+from rl.agents import AgentSpecError, make_agent, outside
 from rl.agents.outside import GRACE, EngineError, OutsideAgent, command_words
 from rl.match import play_game, play_games
 
@@ -34,7 +34,7 @@ def move():
         died.touch()
         sys.exit(4)
     if fault == "slow":
-        time.sleep(5)
+        time.sleep(60)
     if fault == "waits for YXSTOP":
         while next(sys.stdin).strip() != "YXSTOP":
             pass
@@ -152,7 +152,7 @@ def test_a_late_answer_is_a_fault(engine: Callable[..., OutsideAgent]) -> None:
     agent, began = engine("slow", 0.1), time.perf_counter()
     with pytest.raises(EngineError, match="first did not answer BEGIN in time"):
         agent.choose(Board(9, 9), rng())
-    assert 0.1 + GRACE <= time.perf_counter() - began < 3
+    assert 0.1 + GRACE <= time.perf_counter() - began < 30
 
 
 def test_one_that_has_died_is_started_again(engine: Callable[..., OutsideAgent]) -> None:
@@ -174,20 +174,24 @@ def test_one_that_died_between_two_moves_is_started_again(
     assert heard(tmp_path)[-5:] == ["START 9", "INFO rule 0", "BOARD", "0,0,1", "4,4,2"]
 
 
-def test_it_can_be_told_to_answer_now(engine: Callable[..., OutsideAgent]) -> None:
+def test_it_can_be_told_to_answer_now(
+    engine: Callable[..., OutsideAgent], monkeypatch: pytest.MonkeyPatch
+) -> None:
     agent, began = engine("waits for YXSTOP", 60), time.perf_counter()
-    assert agent.think(Board(9, 9), rng(), seconds=60, stopped=lambda: time.perf_counter() > began + 0.1) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(outside, "GRACE", 10)  # however busy the machine is
+        assert agent.think(Board(9, 9), rng(), seconds=60, stopped=lambda: time.perf_counter() > began + 0.1) == 0
     with pytest.raises(EngineError, match="in time"):
         engine("slow", 60).think(Board(9, 9), rng(), seconds=60, stopped=lambda: True)
-    assert time.perf_counter() - began < 4
+    assert time.perf_counter() - began < 30
 
 
 def test_only_the_time_given_is_told(engine: Callable[..., OutsideAgent], tmp_path: Path) -> None:
     agent = engine()
-    agent.think(Board(9, 9), rng(), seconds=0.25, stopped=lambda: False)
+    agent.think(Board(9, 9), rng(), seconds=2.5, stopped=lambda: False)
     agent.think(Board(9, 9), rng(), seconds=99, stopped=lambda: False)
     log = (tmp_path / "log").read_text()
-    assert "timeout_turn 250\n" in log and "timeout_turn 5000\n" in log
+    assert "timeout_turn 2500\n" in log and "timeout_turn 5000\n" in log
 
 
 def test_games_it_cannot_play_are_refused(engine: Callable[..., OutsideAgent]) -> None:
@@ -248,12 +252,12 @@ def test_quotes_keep_the_commas_of_a_command(tmp_path: Path) -> None:
 
 def test_our_own_brain_is_an_outside_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    outside = make_agent(f"brain:{PYTHON} -m experiments brain --agent greedy:java,time=2")
+    ours = make_agent(f"brain:{PYTHON} -m experiments brain --agent greedy:java,time=2")
     inside = make_agent("greedy:java")
     random = make_agent("random")
     for rule in Rule:
         board = Board(11, 11, rule=rule)
-        games = [play_game(*pair, board, rng()) for pair in ((outside, random), (inside, random))]
+        games = [play_game(*pair, board, rng()) for pair in ((ours, random), (inside, random))]
         assert games[0].moves == games[1].moves and games[0].winner == games[1].winner == BLACK
-    side_by_side = play_games([(outside, random), (random, outside)], [Board(7, 9), Board(7, 9)], rng())
+    side_by_side = play_games([(ours, random), (random, ours)], [Board(7, 9), Board(7, 9)], rng())
     assert [game.winner for game in side_by_side] == [1, -1]

@@ -111,6 +111,8 @@ class Config:
     """A past self is added every so many games."""
     pool_at_once: int = 4
     """How many past selves are met in one update's games."""
+    pool_temperature: float = 1.0
+    """Temperature past selves play at: the sharper, the less a missing defence is forgiven."""
     pool_by_difficulty: bool = False
     """Meet those past selves most that are won against least."""
     drills: int = 0
@@ -126,7 +128,7 @@ class Config:
     drill_entropy_weight: float = 0.1
     """Weight of the entropy bonus in the first drill; it falls likewise."""
     drill_opponent: str = "greedy"
-    """Who answers in drills."""
+    """Who answers in drills: any agent, or self, the learner's own largest preference."""
     puzzles: int = 40_000
     """How many positions of each kind, wins and threats, there are to drill."""
     opening_plies: int = 4
@@ -156,9 +158,11 @@ class Config:
         for key in ("games", "games_per_update", "batch", "hidden", "pool_size", "pool_every", "pool_at_once",
                     "imitation_lessons", "puzzles", "drill_batch", "evaluate_every", "checkpoint_every"):  # fmt: skip
             _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")
-        for key in ("learning_rate", "final_learning_rate", "drill_learning_rate", "max_gradient_norm", "temperature"):
+        for key in ("learning_rate", "final_learning_rate", "drill_learning_rate", "max_gradient_norm", "temperature",
+                    "pool_temperature"):  # fmt: skip
             _check(0 < getattr(self, key) < math.inf, key, getattr(self, key), "a positive number")
-        _check(1e-3 <= self.temperature <= 1e3, "temperature", self.temperature, "from 0.001 to 1000")
+        for key in ("temperature", "pool_temperature"):
+            _check(1e-3 <= getattr(self, key) <= 1e3, key, getattr(self, key), "from 0.001 to 1000")
         for key in ("entropy_weight", "final_entropy_weight", "drill_entropy_weight", "drills_per_update", "seed",
                     "imitation_epochs", "opening_plies", "evaluation_plies", "warm_up", "gate_drop",
                     "gate_entropy", "imitation_weight"):  # fmt: skip

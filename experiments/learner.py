@@ -20,6 +20,7 @@ from experiments.pupil import Pupil
 from nn import PolicyNet
 from nn.optim import Adam
 from nn.workspace import Workspace
+from rl.agents import PolicyAgent
 from rl.baseline import Baseline, make_baseline
 from rl.drill import DrillStats, drill
 from rl.gate import Gate
@@ -112,7 +113,7 @@ class Learner:
             config.opponents,
             capacity=config.pool_size,
             at_once=config.pool_at_once,
-            temperature=config.temperature,
+            temperature=config.pool_temperature,
             difficulty=config.pool_by_difficulty,
         )
         kinds = len(self.league.names)
@@ -126,7 +127,7 @@ class Learner:
             if config.drills or config.drills_per_update
             else ()
         )
-        self.drill_opponent = batch_agent(config.drill_opponent)
+        self.drill_opponent = None if config.drill_opponent == SELF else batch_agent(config.drill_opponent)
         self.updates = self.games = self.positions = 0
         self.imitated = 0  # games that were imitated, which `games` leaves out
         self.pupil = Pupil(imitation_plan(config), None) if config.imitation_epochs else None
@@ -283,7 +284,7 @@ class Learner:
             self.net,
             self.optimizer,
             games,
-            self.drill_opponent,
+            self.drill_opponent or PolicyAgent(self.net),
             tries=config.drill_tries,
             batch=config.drill_batch,
             temperature=config.temperature,

@@ -210,7 +210,8 @@ def test_java_weights_are_where_training_begins(tmp_path):
 WATCHED = (
     "watched=true", "learnt_share=0.5", "average=0.9", "gate_drop=0.1", "gate_entropy=0.01", "pool_by_difficulty=true",
     "baseline=features", "trace=1.0", "warm_up=128", "imitation_epochs=2", "imitation_lessons=20", "drills=0",
-    "games=256", "imitation_weight=0.1", "opponents={greedy = 0.4, pool = 0.4, self = 0.2}",
+    "games=256", "imitation_weight=0.1", "drill_opponent=self", "pool_temperature=0.3",
+    "opponents={greedy = 0.4, pool = 0.4, self = 0.2}",
 )  # fmt: skip
 
 

@@ -68,6 +68,7 @@ class FromTeacher(Source):
                 noise=plan.noise,
                 opening_plies=plan.opening_plies,
                 power=plan.power,
+                urgent=plan.urgent,
                 temperature=0.5,
                 rng=rng,
             )

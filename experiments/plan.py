@@ -27,7 +27,10 @@ class Plan:
     """Files and folders of examples; none: a teacher on the fly."""
     teacher: str = "summed"
     """Who labels the positions on the fly."""
-    drivers: tuple[str, ...] = ("summed", "greedy", "summed,noise=0.1", "shapes:attack", "shapes:forcing")
+    drivers: tuple[str, ...] = (
+        "summed", "greedy", "summed,noise=0.2", "shapes:attack", "shapes:forcing", "shapes:race",
+        "shapes:lines,noise=0.1", "shapes:race,noise=0.1",
+    )  # fmt: skip
     """Who plays the games on the fly where the network does not."""
     net_share: float = 0.45
     """Chance of a seat to be the network's own."""
@@ -51,6 +54,8 @@ class Plan:
     batch: int = 128
     power: float = 4.0
     """Soft targets (value / best) ** power; 0 asks for the one move."""
+    urgent: float = 4.0
+    """Weight of positions on the fly in which somebody could make a five with the next stone; of the others it is 1."""
     learning_rate: float = 1e-3
     final_learning_rate: float = 2e-5
     """Where a cosine falls to."""
@@ -80,7 +85,7 @@ class Plan:
             _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")
         for key in ("net_share", "noise", "average", "validation"):
             _check(0 <= getattr(self, key) <= 1, key, getattr(self, key), "a share from 0 to 1")
-        for key in ("learning_rate", "final_learning_rate", "step_factor", "max_gradient_norm"):
+        for key in ("learning_rate", "final_learning_rate", "step_factor", "max_gradient_norm", "urgent"):
             _check(0 < getattr(self, key) < math.inf, key, getattr(self, key), "a positive number")
         for key in ("seed", "opening_plies", "power", "warm_up", "evaluation_plies"):
             _check(0 <= getattr(self, key) < math.inf, key, getattr(self, key), "0 or more")

@@ -136,6 +136,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "epochs": (int, "epochs"),
         "batch": (int, "positions in an update"),
         "power": (float, "soft targets (value / best)^power; 0: the one move"),
+        "urgent": (float, "weight of positions on the fly with a five at stake"),
         "learning-rate": (float, "Adam's"),
         "final-learning-rate": (float, "where the cosine falls to"),
         "step-epochs": (int, "with --schedule steps: epochs between steps"),

@@ -46,7 +46,8 @@ class Examples:
             targets = soft_targets(np.where(states == 0, self.shares[index].astype(np.float32), -1), power)
         shown = views.show(states, seen)
         planes = np.stack([shown == 1, shown == -1], axis=1).astype(np.float32)  # (n, 2, A)
-        return Lesson(planes.reshape(len(index), 2, *self.states.shape[1:]), shown == 0, views.show(targets, seen))
+        planes = planes.reshape(len(index), 2, *self.states.shape[1:])
+        return Lesson(planes, shown == 0, views.show(targets, seen))
 
     def split(self, share: float, rng: RandomSource) -> tuple[IntArray, IntArray]:
         """(to learn from, to validate on): indices, whole games on one side or the other, one draw a game.

@@ -18,7 +18,7 @@ from env.rules import EMPTY
 from rl.agents.base import BatchAgent
 from rl.middle import middle_cells
 from rl.sampling import BoolArray, IntArray, RandomSource, choose_cells, draw_uniforms, inverse_cdf
-from rl.supervised import Lesson, teach
+from rl.supervised import Lesson, teach, urgency
 from rl.views import Views
 
 NET = -1
@@ -30,6 +30,7 @@ class Lessons:
     Every seat of a new game is drawn: the network with chance `net_share`, else one of `drivers`. A game opens with
     0 to `opening_plies` random stones in the middle of the board, and later moves are random with chance `noise`.
     The network's moves are drawn at `temperature`. A game longer than half the board is broken off.
+    `power` is that of `soft_targets`, `urgent` that of `urgency`.
     """
 
     def __init__(
@@ -42,12 +43,13 @@ class Lessons:
         noise: float,
         opening_plies: int,
         power: float,
+        urgent: float,
         temperature: float,
         rng: RandomSource,
     ) -> None:
         self.games, self.teacher, self.drivers = games, teacher, list(drivers)
         self.net_share, self.noise, self.opening_plies = net_share, noise, opening_plies
-        self.power, self.temperature, self.rng = power, temperature, rng
+        self.power, self.urgent, self.temperature, self.rng = power, urgent, temperature, rng
         self.finished = 0
         self._views = Views(games.height, games.width)
         self._middle = middle_cells(games.height, games.width)
@@ -75,7 +77,8 @@ class Lessons:
         views = self._views.draw(len(which), True, self.rng)
         planes, legal = self._views.see(positions, views)
         self._shown = which, views, positions
-        return Lesson(planes, legal, self._views.show(teach(self.teacher, positions, self.power, self.rng), views))
+        targets = teach(self.teacher, positions, self.power, self.rng)
+        return Lesson(planes, legal, self._views.show(targets, views), urgency(positions, self.urgent))
 
     def play(self, logits: NDArray[Any]) -> None:
         """Make a move in the games shown last; logits (N, A) are the network's answers to that lesson."""

@@ -1,9 +1,10 @@
 """Imitation: make the network's preferences those of a teacher.
 
-    loss = -(1/N) sum_i sum_a target_i(a) log pi(a | s_i),   pi = softmax of the logits over the legal cells
+    loss = -(1/sum w) sum_i w_i sum_a target_i(a) log pi(a | s_i),   pi = softmax of the logits over the legal cells
 
 A target that is 1 on one cell is the usual cross-entropy with that move. A soft one spreads over the cells that the
-teacher found about as good, so that the network is not asked to guess which of two equals was drawn.
+teacher found about as good, so that the network is not asked to guess which of two equals was drawn. The weights w let
+positions count for more in which a five is at stake: one block that is missed costs the game.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from nn.losses import MaskError, masked_log_softmax
 from nn.optim import Adam, clip_gradients
 from rl.agents.base import BatchAgent
 from rl.agents.shapes import ShapeAgent
+from rl.neighbourhood import Shape, over_lines, seen_by_other, shape_table
 from rl.sampling import BoolArray, IntArray, RandomSource
 
 Targets = NDArray[np.float32]
@@ -30,11 +32,13 @@ class Lesson:
     """N positions and what the teacher thinks of their cells, as the network sees them.
 
     planes (N, 2, H, W) float32, legal (N, A) bool, targets (N, A) float32: 0 on illegal cells, each row summing to 1.
+    weights (N,) float32 > 0, how much each position counts; None: all alike.
     """
 
     planes: NDArray[np.float32]
     legal: BoolArray
     targets: Targets
+    weights: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.planes)
@@ -68,20 +72,28 @@ def teach(teacher: BatchAgent, positions: Positions, power: float, rng: RandomSo
     return hard_targets(teacher.choose_positions(positions, rng), positions.legal.shape[1])
 
 
-def soft_cross_entropy(
-    logits: NDArray[Any], targets: Targets, legal: BoolArray
-) -> tuple[float, NDArray[Any]]:
-    """The loss above and its slope: logits, targets, legal all (N, A) -> (loss, d_logits (N, A)).
+def urgency(positions: Positions, urgent: float) -> NDArray[np.float32]:
+    """`urgent` for positions in which somebody could make a five with the next stone, 1 for the others: (N,)."""
+    five = shape_table(positions.win_length) == Shape.FIVE
+    somebody = over_lines(positions.planes, positions.win_length, five | seen_by_other(five), np.logical_or)  # (A, N)
+    return np.where((somebody & positions.legal.T).any(axis=0), urgent, 1).astype(np.float32)
 
-    d_logits = (pi - target) / N, as each row of targets sums to 1. Raises MaskError if a target lies on an illegal
-    cell or a row has no legal one, NonFiniteError if a logit is not finite.
+
+def soft_cross_entropy(
+    logits: NDArray[Any], targets: Targets, legal: BoolArray, weights: NDArray[np.float32] | None = None
+) -> tuple[float, NDArray[Any]]:
+    """The loss above and its slope: logits, targets, legal all (N, A), weights (N,) -> (loss, d_logits (N, A)).
+
+    d_logits = w (pi - target) / sum w, as each row of targets sums to 1. Raises MaskError if a target lies on an
+    illegal cell or a row has no legal one, NonFiniteError if a logit is not finite.
     """
     if (targets[~legal] != 0).any():
         raise MaskError("a target lies on a cell that is not legal")
     log_p = masked_log_softmax(logits, legal)
-    count = len(logits)
-    loss = -float((targets * np.where(legal, log_p, 0)).sum()) / count
-    return loss, ((np.exp(log_p) - targets) / count).astype(logits.dtype)
+    share = np.ones(len(logits), dtype=np.float32) if weights is None else weights
+    share = (share / share.sum())[:, None]  # (N, 1)
+    loss = -float((share * targets * np.where(legal, log_p, 0)).sum())
+    return loss, (share * (np.exp(log_p) - targets)).astype(logits.dtype)
 
 
 def agreement(logits: NDArray[Any], lesson: Lesson) -> float:
@@ -105,7 +117,7 @@ def imitate(
 ) -> tuple[ImitationStats, NDArray[Any]]:
     """One optimizer step towards the teacher. Returns what it did, and the logits (N, A) the step began from."""
     logits = net.forward(lesson.planes.astype(net.dtype, copy=False))
-    loss, d_logits = soft_cross_entropy(logits, lesson.targets, lesson.legal)
+    loss, d_logits = soft_cross_entropy(logits, lesson.targets, lesson.legal, lesson.weights)
     optimizer.zero_grad()
     net.add_gradients(d_logits)
     norm = clip_gradients(net.parameters(), max_gradient_norm)
@@ -116,4 +128,4 @@ def imitate(
 def validate(net: PolicyNet, lesson: Lesson) -> tuple[float, float]:
     """(loss, accuracy) on a lesson that is not learnt from."""
     logits = net.predict(lesson.planes.astype(net.dtype, copy=False))
-    return soft_cross_entropy(logits, lesson.targets, lesson.legal)[0], agreement(logits, lesson)
+    return soft_cross_entropy(logits, lesson.targets, lesson.legal, lesson.weights)[0], agreement(logits, lesson)

@@ -16,7 +16,17 @@ from rl.agents.shapes import ShapeAgent
 from rl.demonstrations import demonstrate, shares_of
 from rl.examples import as_states, epoch, from_demonstrations, from_records
 from rl.lessons import Lessons
-from rl.supervised import Lesson, agreement, hard_targets, imitate, soft_cross_entropy, soft_targets, teach, validate
+from rl.supervised import (
+    Lesson,
+    agreement,
+    hard_targets,
+    imitate,
+    soft_cross_entropy,
+    soft_targets,
+    teach,
+    urgency,
+    validate,
+)
 from rl.views import Views
 
 
@@ -80,14 +90,38 @@ def test_a_target_on_an_illegal_cell_is_refused() -> None:
         soft_cross_entropy(np.zeros((1, 2)), np.array([[0.5, 0.5]], dtype=np.float32), np.array([[True, False]]))
 
 
+def test_weights_count_a_position_as_so_many() -> None:
+    logits, targets, legal = random_problem(3)
+    weights = np.array([2, 1, 1], dtype=np.float32)
+    twice = [np.concatenate([array, array[:1]]) for array in (logits, targets, legal)]
+    loss, slope = soft_cross_entropy(logits, targets, legal, weights)
+    wanted, wanted_slope = soft_cross_entropy(*twice)  # type: ignore[arg-type]
+    assert loss == pytest.approx(wanted)
+    assert slope[0] == pytest.approx(2 * wanted_slope[0]) and slope[1:] == pytest.approx(wanted_slope[1:3])
+
+
+def test_positions_with_a_five_at_stake_are_urgent() -> None:
+    boards = [Board() for _ in range(4)]
+    for board, moves in zip(
+        boards, ((112,), (0, 30, 1, 31, 2, 32, 3, 33), (0, 30, 1, 31, 2, 32, 3), (0, 30, 1, 31, 2, 32)), strict=True
+    ):
+        for cell in moves:
+            board.play(cell)
+    assert urgency(positions_of(boards), 3.0).tolist() == [1, 3, 3, 1]
+    boards[1].play(4)  # won: nothing is left to play for
+    assert urgency(positions_of(boards[1:2]), 3.0).tolist() == [1]
+
+
 def test_agreement_counts_every_best_cell_and_no_illegal_one() -> None:
     legal = np.array([[True, True, False]] * 3)
-    lesson = Lesson(np.zeros((3, 2, 1, 3)), legal, np.array([[0.5, 0.5, 0]] * 2 + [[0.9, 0.1, 0]], dtype=np.float32))
+    planes = np.zeros((3, 2, 1, 3), dtype=np.float32)
+    lesson = Lesson(planes, legal, np.array([[0.5, 0.5, 0]] * 2 + [[0.9, 0.1, 0]], dtype=np.float32))
     assert agreement(np.array([[0, 1, 9], [1, 0, 9], [0, 1, 9]]), lesson) == pytest.approx(2 / 3)
 
 
 def lessons(seed: int = 1, games: int = 32, **changes: float) -> Lessons:
-    settings = {"net_share": 0.5, "noise": 0.1, "opening_plies": 3, "power": 4.0, "temperature": 0.5} | changes
+    settings = {"net_share": 0.5, "noise": 0.1, "opening_plies": 3, "power": 4.0, "urgent": 1.0, "temperature": 0.5}
+    settings |= changes
     return Lessons(
         Lockstep(games, 6, 6, 4),
         batch_agent("summed"),
@@ -145,7 +179,7 @@ def test_the_network_s_seats_play_what_it_prefers_through_the_view() -> None:
 def test_openings_fall_on_the_middle_and_long_games_are_broken_off() -> None:
     source = Lessons(
         Lockstep(64), batch_agent("summed"), [batch_agent("random")], net_share=0, noise=0, opening_plies=6, power=4,
-        temperature=1, rng=np.random.default_rng(1),
+        urgent=1, temperature=1, rng=np.random.default_rng(1),
     )  # fmt: skip
     edge = np.ones((15, 15), dtype=bool)
     edge[3:12, 3:12] = False

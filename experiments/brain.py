@@ -169,7 +169,8 @@ class Brain:
         return stopgap
 
     def _try_out(self, board: Board) -> None:
-        """Ask for a move on an empty board, so that a network of another size says so now. Raises what it raises."""
+        """Ask for an answer to one stone, so that a network of another size says so now. Raises what it raises."""
+        board.play(board.cells.size // 2)
         self.mind.ask(board, np.random.default_rng(0), TRIAL).answer()
         self.stopgap.choose(board, np.random.default_rng(0))
 

@@ -118,6 +118,14 @@ COMMANDS = {
         "nodes, nodes a second and the line of best play. Ctrl-C stops and prints the best so far.",
         "gomoku analyse h8i9h10h9g9i11 --rule renju --time 20",
     ),
+    "rules": Command(
+        "experiments.rules",
+        "check, time, match and explain evaluation rules",
+        "The rules that alphabeta evaluates by are a JSON file that may be edited while it plays. Begin with what\n"
+        "`gomoku rules default` prints; check it; bench it on random openings; compare it with the old one in\n"
+        "colour-swapped pairs; explain which rule counts which stones of a position.",
+        "gomoku rules compare default mine.json --games 100",
+    ),
     "brain": Command(
         "experiments.brain",
         "speak the Gomocup protocol",

@@ -15,21 +15,20 @@ ROOT = Path(__file__).resolve().parent.parent
 ORDER = {
     "nn": "init layers conv losses network norm residual branches java_random weights workspace strips fast board_net "
     "policy_net value_net three_plane_net residual_net registry cost incremental optim gradcheck exact",
-    "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
-    "setup_stones sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
+    "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree setup_stones "
+    "sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account search.rule_file "
-    "search.threats search.prospects search.budget "
-    "search.stretches search.line_values search.minimax search.lookahead search.transposition search.search "
-    "search.insights "
-    "agents.base agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority "
-    "agents.threat agents.alphabeta agents.policy agents.outside agents match middle views supervised lessons demonstrations examples "
-    "watch "
-    "selfplay watched_play league returns baseline value_regression weight_average gate teacher_pull reinforce drill tactics tactical_suite arena "
-    "elo sprt fleet openings pairs",
+    "search.threats search.prospects search.budget search.tree search.stretches search.line_values search.minimax "
+    "search.lookahead search.transposition search.search search.insights agents.base agents.random "
+    "agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority agents.threat agents.alphabeta "
+    "agents.policy agents.judges agents.mcts agents.outside agents match middle views supervised lessons demonstrations examples watch "
+    "selfplay watched_play league returns baseline value_regression weight_average gate teacher_pull reinforce "
+    "drill tactics tactical_suite arena elo sprt fleet openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
-    "plots standings arena_plots tournament_plan tournament boards game_files position analyse show info example_files generate plan lesson_sources pupil "
-    "learner learner_state verdict train pretrain race torch_twin contests bench "
-    "thought player outlook question game session play move_clock protocol_game brain __main__",
+    "plots standings arena_plots tournament_plan tournament boards game_files position analyse rule_trials rules show "
+    "info example_files generate plan lesson_sources pupil learner learner_state verdict train pretrain race "
+    "torch_twin contests bench thought player outlook question game session play move_clock protocol_game brain "
+    "__main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}

@@ -11,10 +11,12 @@ import math
 import re
 from collections.abc import Callable
 
-from nn import load_net
+from nn import BoardNet, load_net
 from rl.agents.alphabeta import SLOW, AlphaBetaAgent, Settings
 from rl.agents.base import Agent, BatchAgent
 from rl.agents.greedy import GreedyAgent
+from rl.agents.judges import Judge, NetValues, Rollouts, ValueSource
+from rl.agents.mcts import MctsAgent
 from rl.agents.outside import OutsideAgent, command_words
 from rl.agents.policy import PolicyAgent
 from rl.agents.priority import PriorityAgent
@@ -55,6 +57,10 @@ def make_agent(spec: str) -> Agent:
                                         these three kinds take ,noise=P: with that chance, a random move
     policy:PATH[,temperature=T,views=8] a network from a weights file; T = 0 (the default) plays the largest logit;
                                         views=8 takes the mean over the symmetric views of the board
+    mcts:PATH[,simulations=200,value=PATH,rollouts=greedy,temperature=T,noise=0]
+                                        tree search with a policy network's moves; values from a network: that of
+                                        value=PATH, or PATH itself if it has them, or else from games played on by
+                                        greedy or random; noise is the share of chance at the root, for self-play
 
     brain:COMMAND[,time=S]              a program that speaks the Gomocup protocol, S seconds a move (default: 1);
                                         quotes as for a shell keep commas: brain:'./engine -x a,b',time=0.5
@@ -113,10 +119,37 @@ def _make_policy(spec: str, argument: str, options: dict[str, str]) -> Agent:
         raise AgentSpecError(f"the temperature in {spec!r} must be 0 (argmax) or positive")
     if taken["views"] not in (1, 8):
         raise AgentSpecError(f"the views in {spec!r} must be 1 or 8")
-    net = load_net(argument)
+    return PolicyAgent(_policy_at(argument), taken["temperature"], spec, int(taken["views"]))
+
+
+def _make_mcts(spec: str, argument: str, options: dict[str, str]) -> Agent:
+    value, rollouts = options.pop("value", None), options.pop("rollouts", None)
+    taken = _take(spec, options, simulations=200, temperature=0.0, noise=0.0)
+    if not argument:
+        raise AgentSpecError(f"{spec!r} names no weights file; write mcts:PATH")
+    if value is not None and rollouts is not None:
+        raise AgentSpecError(f"values in {spec!r} come from value=PATH or from rollouts, not from both")
+    if rollouts not in (None, "greedy", "random"):
+        raise AgentSpecError(f"unknown rollouts {rollouts!r} in {spec!r}; {closest(rollouts, ['greedy', 'random'])}")
+    if not 1 <= taken["simulations"] < math.inf or taken["simulations"] % 1:
+        raise AgentSpecError(f"the simulations in {spec!r} must be a whole number, 1 or more")
+    if not 0 <= taken["temperature"] < math.inf or not 0 <= taken["noise"] <= 1:
+        raise AgentSpecError(f"in {spec!r} the temperature must be 0 or positive, the noise from 0 to 1")
+    net = _policy_at(argument)
+    values: ValueSource | None = None
+    if value is not None:
+        values = NetValues(load_net(value))
+    elif rollouts is not None or not net.HAS_VALUE:
+        values = Rollouts(RandomAgent() if rollouts == "random" else GreedyAgent())
+    return MctsAgent(Judge(net, values), int(taken["simulations"]), taken["temperature"], taken["noise"], spec)
+
+
+def _policy_at(path: str) -> BoardNet:
+    """The network of a weights file, if it knows moves."""
+    net = load_net(path)
     if not net.HAS_POLICY:
-        raise AgentSpecError(f"{argument} holds a {type(net).__name__}, which knows no moves; write policy:PATH of one")
-    return PolicyAgent(net, taken["temperature"], spec, int(taken["views"]))
+        raise AgentSpecError(f"{path} holds a {type(net).__name__}, which knows no moves; a policy network is wanted")
+    return net
 
 
 def _make_summed(spec: str, argument: str, options: dict[str, str]) -> Agent:
@@ -193,6 +226,7 @@ _MAKERS: dict[str, Callable[[str, str, dict[str, str]], Agent]] = {
     "random": _make_random,
     "greedy": _make_greedy,
     "policy": _make_policy,
+    "mcts": _make_mcts,
     "summed": _make_summed,
     "priority": _make_priority,
     "threat": _make_threat,

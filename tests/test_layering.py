@@ -21,7 +21,8 @@ ORDER = {
     "search.threats search.prospects search.budget search.tree search.stretches search.line_values search.minimax "
     "search.lookahead search.transposition search.search search.insights agents.base agents.random "
     "agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority agents.threat agents.alphabeta "
-    "agents.policy agents.judges agents.mcts agents.outside agents match middle views supervised lessons demonstrations examples watch "
+    "agents.policy agents.judges agents.mcts agents.outside agents match middle views supervised lessons "
+    "demonstrations examples watch "
     "selfplay watched_play league returns baseline value_regression weight_average gate teacher_pull reinforce "
     "drill tactics tactical_suite arena elo sprt fleet openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "

@@ -50,23 +50,25 @@ class Deaf(Agent):
     name = "deaf"
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+        self.seconds, self.asked = seconds, 0
 
     def choose(self, board: Board, rng: RandomSource) -> int:
-        time.sleep(self.seconds if board.moves else 0)
+        self.asked += 1
+        time.sleep(self.seconds if self.asked > 1 else 0)
         return int(np.argmax(board.legal_mask()))
 
 
 class Faulty(Agent):
-    """Once there are stones, returns `result` or raises it."""
+    """Once it has been tried, returns `result` or raises it."""
 
     name = "faulty"
 
     def __init__(self, result: int | Exception) -> None:
-        self.result = result
+        self.result, self.asked = result, 0
 
     def choose(self, board: Board, rng: RandomSource) -> int:
-        if not board.moves:
+        self.asked += 1
+        if self.asked == 1:
             return 0
         if isinstance(self.result, Exception):
             raise self.result

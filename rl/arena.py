@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from env import BLACK, WHITE, Board
 from env.record import GameRecord
 from rl.agents.base import Agent

@@ -16,7 +16,7 @@ from env.record_text import printable
 from env.render import STONE_LETTERS, position_text
 from experiments.errors import EXIT_OK, UserError, did_you_mean
 from experiments.pairing import NETWORKS, setting_for
-from experiments.player import DEFAULT_AGENT, HUMAN
+from experiments.player import ADVISER, DEFAULT_AGENT, HUMAN
 from experiments.session import GameSession, SessionError
 from nn.weights import WeightsError
 from rl.agents import make_agent
@@ -72,7 +72,7 @@ def new_session(args: argparse.Namespace) -> GameSession:
     wanted = argparse.Namespace(**vars(args), height=None, width=None)
     board = setting_for(wanted, [args.agent], agents).board()
     players = {colour: HUMAN if colour == args.colour else args.agent for colour in COLOURS}
-    return GameSession(board, **players, seed=args.seed)
+    return GameSession(board, **players, seed=args.seed, adviser=ADVISER)
 
 
 def read_line() -> str | None:

@@ -12,7 +12,8 @@ from nn.weights import WeightsError
 from rl.agents import make_agent
 
 HUMAN = "human"
-DEFAULT_AGENT = "threat"
+DEFAULT_AGENT = "alphabeta"  # the strongest that needs no file
+ADVISER = "alphabeta:time=0.5"
 STAND_IN = "threat"
 
 

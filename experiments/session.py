@@ -17,7 +17,7 @@ from env import BLACK, WHITE, Board
 from experiments.game import Game
 from experiments.game_files import read_games, write_games
 from experiments.outlook import black_chance
-from experiments.player import DEFAULT_AGENT, HUMAN, Player, seat, stand_in
+from experiments.player import ADVISER, DEFAULT_AGENT, HUMAN, Player, seat, stand_in
 from experiments.question import Answer, Kind, Question
 from experiments.show import move_chances
 from nn import BoardNet
@@ -43,7 +43,7 @@ class GameSession:
         white: str = DEFAULT_AGENT,
         *,
         seed: int = 1,
-        adviser: str = DEFAULT_AGENT,
+        adviser: str = ADVISER,
     ) -> None:
         """Begin a game on a copy of `board`, whose stones are its opening, or on an empty 15x15 one.
 

@@ -70,7 +70,8 @@ def test_moves_are_taken_back() -> None:
     assert said[-3] == "The game goes on." and said[-1] == "Move 2: black (human) to move."
 
 
-def test_hints_are_moves() -> None:
+def test_hints_are_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(play, "ADVISER", "threat")
     said = talk("hint", "e5", "hint")
     hints = [line for line in said if line.startswith("Perhaps ")]
     assert len(hints) == 2 and all(len(hint) == len("Perhaps e5.") for hint in hints)

@@ -14,7 +14,7 @@ from env.coords import parse_cell
 from experiments import player as player_module
 from experiments.errors import UserError
 from experiments.outlook import black_chance
-from experiments.player import HUMAN, STAND_IN, seat
+from experiments.player import DEFAULT_AGENT, HUMAN, STAND_IN, seat
 from experiments.question import Kind
 from experiments.session import GameSession, SessionError
 from nn import PolicyNet
@@ -410,6 +410,12 @@ def test_the_same_seed_is_the_same_game_whoever_waits() -> None:
         return session.game.board.moves
 
     assert game(1, 0) == game(1, 0.001) != game(2, 0)
+
+
+def test_the_agents_that_play_unless_others_are_named() -> None:
+    session = GameSession(Board(9, 9))
+    assert session.game.players[WHITE].name == DEFAULT_AGENT
+    assert session.accept(session.ask_hint().answer()) and session.hint_cell == 40
 
 
 def test_a_seat_for_nobody() -> None:

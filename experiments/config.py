@@ -119,6 +119,8 @@ class Config:
     """So many of the games, the first, are drills: one move and its answer from a position with a win or a threat."""
     drills_per_update: int = 0
     """So many drills follow each batch of games after that."""
+    drills_from_games: int = 0
+    """So many more, from positions of these games in which somebody could make five at once."""
     drill_tries: int = 16
     """Moves tried in each drill."""
     drill_batch: int = 64
@@ -165,12 +167,15 @@ class Config:
             _check(1e-3 <= getattr(self, key) <= 1e3, key, getattr(self, key), "from 0.001 to 1000")
         for key in ("entropy_weight", "final_entropy_weight", "drill_entropy_weight", "drills_per_update", "seed",
                     "imitation_epochs", "opening_plies", "evaluation_plies", "warm_up", "gate_drop",
-                    "gate_entropy", "imitation_weight"):  # fmt: skip
+                    "gate_entropy", "imitation_weight", "drills_from_games"):  # fmt: skip
             _check(0 <= getattr(self, key) < math.inf, key, getattr(self, key), "0 or more")
         _check(self.drill_tries >= 2, "drill_tries", self.drill_tries, "2 or more")
         _check(0 <= self.drills <= self.games, "drills", self.drills, f"0 to games = {self.games}")
         _check(0 < self.learnt_share <= 1, "learnt_share", self.learnt_share, "more than 0, at most 1")
         _check(0 <= self.average < 1, "average", self.average, "0 or more, less than 1")
+        if self.rule == Rule.RENJU.value:
+            wanted = "0 under renju, where stones cannot be put in any order"
+            _check(self.drills_from_games == 0, "drills_from_games", self.drills_from_games, wanted)
         for key in ("discount", "trace"):
             _check(0 <= getattr(self, key) <= 1, key, getattr(self, key), "between 0 and 1")
         for key in ("evaluation_games", "final_games"):

@@ -13,16 +13,15 @@ import numpy as np
 
 from env import Rule
 from env.lockstep import Lockstep
+from experiments.beginning import imitation_plan, initial_net
 from experiments.config import Config
-from experiments.errors import UserError
-from experiments.plan import Plan
 from experiments.pupil import Pupil
-from nn import PolicyNet
+from nn import BoardNet, PolicyNet
 from nn.optim import Adam
 from nn.workspace import Workspace
 from rl.agents import PolicyAgent
 from rl.baseline import Baseline, make_baseline
-from rl.drill import DrillStats, drill
+from rl.drill import DrillStats, at_stake, drill, set_up
 from rl.gate import Gate
 from rl.league import POOL, SELF, League, batch_agent
 from rl.reinforce import UpdateStats, standardised, update
@@ -40,48 +39,6 @@ BLOCKS_AMONG_PUZZLES = 0.6  # the harder kind gets the larger share
 DRILLS_AT_ONCE = 1024
 
 
-def initial_net(config: Config) -> PolicyNet:
-    """The network before any training, the same at every call: it depends on the configuration alone."""
-    if config.java_weights:
-        java = PolicyNet.java()
-        return PolicyNet.from_arrays(
-            {parameter.name: parameter.value for parameter in java.parameters()}, java.meta(), "java", config.dtype
-        )
-    if config.start:
-        net = PolicyNet.load(config.start, config.dtype)
-        sizes, wanted = (
-            (each.height, each.width, tuple(each.filters), each.hidden) for each in (net, config)
-        )
-        if sizes != wanted:
-            raise UserError(f"{config.start} holds a net of {sizes} (height, width, filters, hidden), wanted {wanted}")
-        return net
-    return PolicyNet(
-        config.height,
-        config.width,
-        filters=config.filters,
-        hidden=config.hidden,
-        rng=np.random.default_rng([config.seed, 0]),
-        dtype=config.dtype,
-    )
-
-
-def imitation_plan(config: Config) -> Plan:
-    """What the first stage of a run is told: `gomoku pretrain`'s own settings, on the board and network of the run."""
-    return Plan(
-        seed=config.seed,
-        height=config.height,
-        width=config.width,
-        win_length=config.win_length,
-        rule=config.rule,
-        filters=config.filters,
-        hidden=config.hidden,
-        epochs=config.imitation_epochs,
-        lessons=config.imitation_lessons,
-        teacher=config.imitation_teacher,
-        init=config.start,
-    )
-
-
 def between(start: float, end: float, progress: float) -> float:
     """The value at `progress` (0 to 1) on the straight way from start to end."""
     return start + (end - start) * progress
@@ -97,6 +54,7 @@ class Report:
     stats: UpdateStats | None
     decisions: Decisions | None
     drilled: DrillStats | None
+    redone: DrillStats | None = None  # the drills on positions of these very games
     won: Mapping[str, float] = field(default_factory=dict)  # the share of wins against each kind of opponent
     explained: float | None = None  # the share of the returns' variance that the baseline foresaw
     rolled_back: str | None = None  # why the gate put the best weights back, if it did
@@ -170,15 +128,17 @@ class Learner:
         decisions, kinds = self._play()
         stats, explained = self._learn(decisions, kinds[decisions.games], entropy_weight)
         drilled = self._drill(config.drills_per_update, entropy_weight) if config.drills_per_update else None
+        redone = self._redo(decisions, entropy_weight) if config.drills_from_games else None
         won = self._won(decisions, kinds)
         rolled_back = self._look(won, stats.entropy)
         if self.average is not None:
             self.average.take(self.net)
+        count = len(kinds)
         return Report(
-            len(kinds), learning_rate, entropy_weight, stats, decisions, drilled, won, explained, rolled_back
+            count, learning_rate, entropy_weight, stats, decisions, drilled, redone, won, explained, rolled_back
         )
 
-    def best_net(self) -> PolicyNet:
+    def best_net(self) -> BoardNet:
         """The network to be measured and kept: the mean of the weights, if there is one."""
         if self.pupil is not None:
             return self.pupil.best()[0]
@@ -192,7 +152,9 @@ class Learner:
         self.imitated = pupil.games
         self.positions += pupil.positions - before[1]
         if pupil.epochs == self.config.imitation_epochs:
-            self.start_from(pupil.best()[0].copy())
+            best, *_ = pupil.best()
+            assert isinstance(best, PolicyNet)  # as imitation_plan asks for
+            self.start_from(best.copy())
             self.pupil = None
         return Report(self.imitated - before[0], learning_rate, 0.0, None, None, None, imitated=imitated)
 
@@ -274,12 +236,26 @@ class Learner:
 
     def _drill(self, count: int, entropy_weight: float) -> DrillStats:
         """`count` drills, each from a puzzle of its own."""
-        config = self.config
         games = self.new_games(count)
         is_block = draw_uniforms(self.rng, count) < BLOCKS_AMONG_PUZZLES
         for puzzles, which in zip(self.puzzles, (np.flatnonzero(~is_block), np.flatnonzero(is_block)), strict=True):
             puzzles.draw(len(which), self.rng).set_up(games, which)
-        self.positions += count
+        return self._drill_on(games, entropy_weight)
+
+    def _redo(self, decisions: Decisions, entropy_weight: float) -> DrillStats | None:
+        """Drills on positions of the games just played in which somebody could make five, the unsure moves first."""
+        config = self.config
+        index = at_stake(decisions, config.win_length, Rule(config.rule), config.drills_from_games, self.rng)
+        if not len(index):
+            return None
+        games = self.new_games(len(index))
+        set_up(games, decisions.planes[index], decisions.colours[index])
+        return self._drill_on(games, entropy_weight)
+
+    def _drill_on(self, games: Lockstep, entropy_weight: float) -> DrillStats:
+        """A drill on each of these positions."""
+        config = self.config
+        self.positions += games.games
         return drill(
             self.net,
             self.optimizer,

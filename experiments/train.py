@@ -100,6 +100,8 @@ def metrics_row(learner: Learner, turn: Report, seconds: float) -> Row:
         row["imitation"] = dataclasses.asdict(turn.imitated)
     if turn.drilled is not None:
         row["drill"] = dataclasses.asdict(turn.drilled)
+    if turn.redone is not None:
+        row["redone"] = dataclasses.asdict(turn.redone)
     if turn.stats is not None and turn.decisions is not None:
         decisions = turn.decisions
         black, white = (decisions.seats == LEARNER).T

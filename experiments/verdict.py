@@ -10,11 +10,12 @@ import json
 import numpy as np
 
 from env import Board, Rule
+from experiments.beginning import initial_net
 from experiments.config import Config
-from experiments.learner import Learner, initial_net
+from experiments.learner import Learner
 from experiments.metrics import Row, read_metrics
 from experiments.run_dir import RunDir
-from nn import PolicyNet
+from nn import BoardNet
 from nn.weights import replace_file
 from rl.agents import PolicyAgent, make_agent
 from rl.arena import compare
@@ -36,7 +37,7 @@ def tactical_suite(learner: Learner) -> TacticalSuite:
 
 
 def evaluate(
-    net: PolicyNet, config: Config, suite: TacticalSuite, games: int, stream: int, run: RunDir | None = None
+    net: BoardNet, config: Config, suite: TacticalSuite, games: int, stream: int, run: RunDir | None = None
 ) -> Row:
     """The policy, argmax, against each agent of the configuration and on the tactical suite.
 

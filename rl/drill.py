@@ -12,7 +12,8 @@ starts), tries several moves of the policy's own, lets an opponent answer each, 
     loss = -(1/PK) sum_p sum_k A_pk log pi(a_pk | s_p)  -  beta H(pi),      A_pk = z_pk - mean of the other z_pj
 
 The tries are the policy's own draws, so this is REINFORCE, and nobody tells it which move was right. The positions are
-the puzzles of rl/tactics. ("Exploring starts": episodes that begin where there is something to find out.)
+the puzzles of rl/tactics, or such as the policy has just met in its games. ("Exploring starts": episodes that begin
+where there is something to find out.)
 """
 
 from __future__ import annotations
@@ -22,12 +23,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from env import BLACK, Rule
 from env.lockstep import Lockstep
+from env.observation import Positions
 from nn import PolicyNet
 from nn.losses import entropy, masked_log_softmax, masked_log_softmax_backward
 from nn.optim import Adam, clip_gradients
 from rl.agents.base import BatchAgent
 from rl.sampling import IntArray, RandomSource, draw_uniforms, inverse_cdf
+from rl.selfplay import Decisions
+from rl.tactics import winning_cells
 from rl.views import Views
 
 
@@ -38,6 +43,34 @@ class DrillStats:
     result: float
     entropy: float
     gradient_norm: float
+
+
+def at_stake(decisions: Decisions, win_length: int, rule: Rule, count: int, rng: RandomSource) -> IntArray:
+    """At most `count` of the decisions that were made where either side could make five, (n,) indices.
+
+    Of 16 times as many drawn at random, those that qualify are taken in a weighted draw, weight 1 - pi(a) + 0.02: a
+    move the policy was sure of teaches little.
+    """
+    some = np.argsort(draw_uniforms(rng, len(decisions)))[: 16 * count]
+    positions = Positions(decisions.planes[some], decisions.legal[some], win_length, rule)
+    stake = winning_cells(positions, of_mover=True).any(axis=1) | winning_cells(positions, of_mover=False).any(axis=1)
+    some = some[stake]
+    weights = 1.02 - np.exp(decisions.log_p[some].astype(np.float64))
+    return some[np.argsort(-np.log1p(-draw_uniforms(rng, len(some))) / weights)[:count]]
+
+
+def set_up(games: Lockstep, planes: NDArray[np.float32], colours: NDArray[np.int8]) -> None:
+    """Put these positions on empty games: planes (E, 2, H, W) as seen by the colours (E,) to move.
+
+    The stones are put in any order that takes turns; in a game that went on no order makes five too early.
+    """
+    mine, theirs = planes.reshape(len(planes), 2, -1).transpose(1, 0, 2) > 0
+    is_black = (colours == BLACK)[:, None]
+    order = [np.argsort(~np.where(is_black, *pair), axis=1, kind="stable") for pair in ((mine, theirs), (theirs, mine))]
+    stones = (mine | theirs).sum(axis=1)
+    for ply in range(int(stones.max(initial=0))):
+        which = np.flatnonzero(stones > ply)
+        games.play(order[ply % 2][which, ply // 2], which)
 
 
 def leave_one_out(results: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -197,8 +197,8 @@ def test_openings_that_leave_nothing_to_learn_are_one_line(tmp_path, capsys):
 
 
 def test_java_weights_are_where_training_begins(tmp_path):
+    from experiments.beginning import initial_net
     from experiments.config import load_config
-    from experiments.learner import initial_net
 
     net = initial_net(load_config("java", None, []))
     java = PolicyNet.java()
@@ -211,6 +211,7 @@ WATCHED = (
     "watched=true", "learnt_share=0.5", "average=0.9", "gate_drop=0.1", "gate_entropy=0.01", "pool_by_difficulty=true",
     "baseline=features", "trace=1.0", "warm_up=128", "imitation_epochs=2", "imitation_lessons=20", "drills=0",
     "games=256", "imitation_weight=0.1", "drill_opponent=self", "pool_temperature=0.3",
+    "drills_from_games=8",
     "opponents={greedy = 0.4, pool = 0.4, self = 0.2}",
 )  # fmt: skip
 
@@ -245,8 +246,8 @@ def test_the_full_recipe_resumes_in_either_stage_as_if_never_stopped(full_recipe
 
 
 def test_training_starts_from_a_file_of_weights(full_recipe, tmp_path, capsys):
+    from experiments.beginning import initial_net
     from experiments.config import load_config
-    from experiments.learner import initial_net
 
     start = full_recipe / "policy.npz"
     settings = [*TINY, f"start={start}"]

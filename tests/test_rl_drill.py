@@ -1,16 +1,20 @@
 """A drill tries the policy's own moves, lets them be answered, and compares each with the others."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from env import Board
+from env import Board, Rule
 from env.lockstep import Lockstep
+from env.observation import Positions
 from nn import PolicyNet
 from nn.optim import Adam
 from rl.agents import GreedyAgent, PolicyAgent, RandomAgent
-from rl.drill import drill, leave_one_out, try_moves
+from rl.drill import at_stake, drill, leave_one_out, set_up, try_moves
+from rl.selfplay import LEARNER, play
 from rl.tactical_suite import make_suite
-from rl.tactics import make_puzzles
+from rl.tactics import make_puzzles, winning_cells
 
 
 def six_by_six(count):
@@ -95,3 +99,29 @@ def test_without_spread_in_the_results_nothing_moves():
     )  # fmt: skip
     assert stats.result == 0 and stats.gradient_norm == 0
     assert all(np.array_equal(p.value, old) for p, old in zip(net.parameters(), before, strict=True))
+
+
+def test_positions_of_games_are_found_where_five_is_at_stake_and_set_up_as_they_were():
+    rng = np.random.default_rng(8)
+    games = Lockstep(60, 7, 7, win_length=4)
+    net = PolicyNet(7, 7, filters=(2, 3), hidden=8, rng=rng)
+    seats = np.full((60, 2), LEARNER)
+    decisions = play(net, seats, [], games, temperature=1.0, symmetric=True, rng=rng)
+    index = at_stake(decisions, 4, Rule.FREESTYLE, 40, rng)
+    assert len(index) == len(set(index)) == 40
+    positions = Positions(decisions.planes[index], decisions.legal[index], 4, Rule.FREESTYLE)
+    assert (winning_cells(positions, of_mover=True) | winning_cells(positions, of_mover=False)).any(axis=1).all()
+    again = Lockstep(40, 7, 7, win_length=4)
+    set_up(again, decisions.planes[index], decisions.colours[index])
+    assert np.array_equal(again.positions().planes, decisions.planes[index])
+    assert np.array_equal(again.to_move, decisions.colours[index]) and not again.over.any()
+
+
+def test_unsure_moves_are_drilled_first():
+    rng = np.random.default_rng(9)
+    games = Lockstep(400, 7, 7, win_length=4)
+    net = PolicyNet(7, 7, filters=(2, 3), hidden=8, rng=rng)
+    decisions = play(net, np.full((400, 2), LEARNER), [], games, temperature=1.0, symmetric=False, rng=rng)
+    sure = np.arange(len(decisions)) % 2 == 0
+    decisions = dataclasses.replace(decisions, log_p=np.where(sure, 0.0, -5.0))
+    assert sure[at_stake(decisions, 4, Rule.FREESTYLE, 100, rng)].mean() < 0.15

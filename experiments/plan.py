@@ -14,6 +14,7 @@ from env import Rule
 from env.rules import check_settings
 from experiments.errors import UserError
 
+POLICIES = ("policy", "three_plane", "residual")  # networks that answer with logits and nothing else
 COSINE, STEPS = "cosine", "steps"
 
 
@@ -44,10 +45,13 @@ class Plan:
     width: int = 15
     win_length: int = 5
     rule: str = "freestyle"
-    filters: tuple[int, int] = (16, 32)
-    hidden: int = 256
+    net: str = "policy"
+    """The network's name: policy, three_plane or residual."""
+    filters: tuple[int, ...] = ()
+    """Of the two convolutions; none: what the network's kind has by itself. Likewise `hidden` 0."""
+    hidden: int = 0
     init: str = ""
-    """Weights to start from; none: random ones."""
+    """Weights to start from, of whatever network; none: random ones."""
     epochs: int = 28
     lessons: int = 500
     """Updates in an epoch on the fly; an epoch of a file is the whole file."""
@@ -81,15 +85,19 @@ class Plan:
         """Refuse values that no run could use. Raises UserError naming the setting."""
         plain = self.name.isprintable() and "/" not in self.name and 1 <= len(self.name) <= 100
         _check(plain, "name", self.name, "1 to 100 printable letters, none of them a /")
-        for key in ("games_at_once", "hidden", "epochs", "lessons", "batch", "step_epochs", "evaluate_every"):
+        for key in ("games_at_once", "epochs", "lessons", "batch", "step_epochs", "evaluate_every"):
             _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")
         for key in ("net_share", "noise", "average", "validation"):
             _check(0 <= getattr(self, key) <= 1, key, getattr(self, key), "a share from 0 to 1")
         for key in ("learning_rate", "final_learning_rate", "step_factor", "max_gradient_norm", "urgent"):
             _check(0 < getattr(self, key) < math.inf, key, getattr(self, key), "a positive number")
-        for key in ("seed", "opening_plies", "power", "warm_up", "evaluation_plies"):
+        for key in ("seed", "hidden", "opening_plies", "power", "warm_up", "evaluation_plies"):
             _check(0 <= getattr(self, key) < math.inf, key, getattr(self, key), "0 or more")
         _check(self.validation < 1, "validation", self.validation, "less than 1: something must be learnt from")
+        _check(self.net in POLICIES, "net", self.net, " or ".join(POLICIES))
+        _check(len(self.filters) in (0, 2) and min(self.filters, default=1) > 0, "filters", self.filters, "two numbers")
+        sized = (self.filters or self.hidden) and (self.net == "residual" or self.init)
+        _check(not sized, "filters or hidden", "given", "none for a residual network or for weights that have theirs")
         _check(self.schedule in (COSINE, STEPS), "schedule", self.schedule, "cosine or steps")
         for key in ("evaluation_games", "final_games"):
             games = getattr(self, key)

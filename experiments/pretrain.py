@@ -24,11 +24,11 @@ from experiments.checkpoint import load_latest, save_checkpoint
 from experiments.errors import EXIT_OK, UserError
 from experiments.example_files import examples_from
 from experiments.metrics import MetricsLog, Row, read_metrics
-from experiments.plan import COSINE, STEPS, Plan, plan_from
+from experiments.plan import COSINE, POLICIES, STEPS, Plan, plan_from
 from experiments.pupil import Pupil
 from experiments.run_dir import RunDir, new_run_path
 from experiments.train import Stopped, signals_noted
-from nn import PolicyNet
+from nn import BoardNet
 from nn.weights import replace_file
 from rl.agents import PolicyAgent, make_agent
 from rl.arena import compare
@@ -81,7 +81,7 @@ def _told(row: Row) -> str:
     return text + "".join(f"  {name} {of['win_rate']:.0%}" for name, of in row.get("evaluation", {}).items())
 
 
-def evaluate(net: PolicyNet, plan: Plan, games: int, stream: int) -> Row:
+def evaluate(net: BoardNet, plan: Plan, games: int, stream: int) -> Row:
     """The network alone, argmax, against each agent of the plan, in colour-swapped pairs from random openings."""
     agent, rng = PolicyAgent(net), np.random.default_rng([plan.seed, 3, stream])
 
@@ -148,7 +148,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "height": (int, "rows of the board"),
         "width": (int, "columns"),
         "win-length": (int, "stones in a row that win"),
-        "hidden": (int, "width of the hidden layer"),
+        "net": (str, f"the network: {', '.join(POLICIES)}"),
+        "hidden": (int, "width of the hidden layer, if not the network's own"),
         "evaluate-every": (int, "epochs between evaluations"),
         "evaluation-games": (int, "games in each of them"),
         "final-games": (int, "games in the last"),
@@ -157,10 +158,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     }
     for key, (kind, text) in texts.items():
         default = getattr(DEFAULTS, key.replace("-", "_"))
-        shown = f"{text} (default: {default})" if default != "" else text
+        shown = f"{text} (default: {default})" if default not in ("", 0) else text
         parser.add_argument(f"--{key}", type=kind, metavar="X" if kind is float else "N" if kind is int else "TEXT",
                             help=shown)  # fmt: skip
-    parser.add_argument("--filters", type=int, nargs=2, metavar="N", help="of the two convolutions (default: 16 32)")
+    parser.add_argument("--filters", type=int, nargs=2, metavar="N", help="of the two convolutions, likewise")
     parser.add_argument("--schedule", choices=[COSINE, STEPS], help="of the learning rate (default: cosine)")
     parser.add_argument("--rule", choices=[rule.value for rule in Rule], help="default: freestyle")
     parser.add_argument("--drivers", nargs="+", metavar="AGENT", help="who plays the other seats on the fly")

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from experiments.errors import UserError
 from experiments.lesson_sources import FromExamples, FromTeacher, Source
-from experiments.plan import Plan
-from nn import PolicyNet
+from experiments.plan import POLICIES, Plan
+from nn import BoardNet
 from nn.optim import Adam
+from nn.registry import NETS, load_net, make_net
 from nn.weights import WeightsError
 from rl.examples import Examples
 from rl.supervised import ImitationStats, imitate, validate
@@ -40,12 +41,18 @@ class Pupil:
         )
         self.epochs = self.updates = self.positions = 0
 
-    def _first_net(self) -> PolicyNet:
+    def _first_net(self) -> BoardNet:
         plan = self.plan
         if not plan.init:
-            rng = np.random.default_rng([plan.seed, 0])
-            return PolicyNet(plan.height, plan.width, filters=plan.filters, hidden=plan.hidden, rng=rng)
-        net = PolicyNet.load(plan.init, np.float32)
+            given = {"filters": plan.filters, "hidden": plan.hidden}
+            sizes: dict[str, Any] = {size: number for size, number in given.items() if number}
+            net = make_net(plan.net, plan.height, plan.width, rng=np.random.default_rng([plan.seed, 0]), **sizes)
+            net.use_rng(self.rng)
+            return net
+        net = load_net(plan.init, np.float32)
+        net.use_rng(self.rng)
+        if type(net) not in [NETS[name] for name in POLICIES]:
+            raise UserError(f"{plan.init} holds a {type(net).__name__}; imitation teaches {', '.join(POLICIES)}")
         if (net.height, net.width) != (plan.height, plan.width):
             raise UserError(f"{plan.init} plays on {net.height}x{net.width}; the board is {plan.height}x{plan.width}")
         return net
@@ -75,15 +82,15 @@ class Pupil:
         """Games that lessons were taken from and that are over."""
         return self.source.games_in(self.epochs)
 
-    def best(self) -> tuple[PolicyNet, float, float]:
+    def best(self) -> tuple[BoardNet, float, float]:
         """(network, loss, accuracy) on validation: the running mean or the network itself, whichever has less loss."""
         found = [(net, *validate(net, self.source.validation)) for net in (self.average.net, self.net)]
         return min(found, key=lambda of: of[1])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Weights, moments, mean of the weights and games, for a checkpoint."""
-        out = {f"net.{p.name}": p.value for p in self.net.parameters()}
-        out |= {f"average.{p.name}": p.value for p in self.average.net.parameters()}
+        out = {f"net.{name}": array for name, array in self.net.arrays().items()}
+        out |= {f"average.{name}": array for name, array in self.average.net.arrays().items()}
         out |= {f"optimizer.{name}": array for name, array in self.optimizer.state().items()}
         return out | {f"source.{name}": array for name, array in self.source.arrays().items()}
 
@@ -105,8 +112,10 @@ class Pupil:
 
         if meta["net"] != self.net.meta():
             raise WeightsError(f"{where}: the checkpoints hold {meta['net']}; config.json asks for {self.net.meta()}")
-        self.net = PolicyNet.from_arrays(part("net."), meta["net"], where)
-        mean = PolicyNet.from_arrays(part("average."), meta["net"], where)
+        kind = type(self.net)
+        self.net = kind.from_arrays(part("net."), meta["net"], where)
+        self.net.use_rng(self.rng)
+        mean = kind.from_arrays(part("average."), meta["net"], where)
         self.average = WeightAverage(mean, self.average.decay)
         self.optimizer = Adam(self.net.parameters(), learning_rate=self.plan.learning_rate)
         self.optimizer.load_state(part("optimizer."))

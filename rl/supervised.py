@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from env.observation import Positions
-from nn import PolicyNet
+from env.observation import Positions, turn_planes
+from nn import BoardNet
 from nn.losses import MaskError, masked_log_softmax
 from nn.optim import Adam, clip_gradients
 from rl.agents.base import BatchAgent
@@ -42,6 +42,11 @@ class Lesson:
 
     def __len__(self) -> int:
         return len(self.planes)
+
+    def seen(self, net: BoardNet) -> NDArray[Any]:
+        """What the net is shown: its two planes, or three with the turn; (N, 2 or 3, H, W)."""
+        planes = self.planes if net.planes == 2 else np.concatenate([self.planes, turn_planes(self.planes)], axis=1)
+        return planes.astype(net.dtype, copy=False)
 
 
 def soft_targets(values: NDArray[Any], power: float) -> Targets:
@@ -113,10 +118,10 @@ class ImitationStats:
 
 
 def imitate(
-    net: PolicyNet, optimizer: Adam, lesson: Lesson, max_gradient_norm: float
+    net: BoardNet, optimizer: Adam, lesson: Lesson, max_gradient_norm: float
 ) -> tuple[ImitationStats, NDArray[Any]]:
     """One optimizer step towards the teacher. Returns what it did, and the logits (N, A) the step began from."""
-    logits = net.forward(lesson.planes.astype(net.dtype, copy=False))
+    logits = net.forward(lesson.seen(net))
     loss, d_logits = soft_cross_entropy(logits, lesson.targets, lesson.legal, lesson.weights)
     optimizer.zero_grad()
     net.add_gradients(d_logits)
@@ -125,7 +130,7 @@ def imitate(
     return ImitationStats(loss, agreement(logits, lesson), norm), logits
 
 
-def validate(net: PolicyNet, lesson: Lesson) -> tuple[float, float]:
+def validate(net: BoardNet, lesson: Lesson) -> tuple[float, float]:
     """(loss, accuracy) on a lesson that is not learnt from."""
-    logits = net.predict(lesson.planes.astype(net.dtype, copy=False))
+    logits = net.predict(lesson.seen(net))
     return soft_cross_entropy(logits, lesson.targets, lesson.legal, lesson.weights)[0], agreement(logits, lesson)

@@ -131,13 +131,13 @@ def without_times(run: Path) -> list[dict[str, object]]:
     return [{key: of for key, of in row.items() if key != "seconds"} for row in read_metrics(run / "metrics.jsonl")]
 
 
-@pytest.mark.parametrize("from_file", [False, True])
+@pytest.mark.parametrize(("from_file", "net"), [(False, "policy"), (True, "policy"), (False, "three_plane")])
 def test_a_run_stopped_and_resumed_ends_as_one_that_was_not(
-    from_file: bool, examples_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    from_file: bool, net: str, examples_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("experiments.lesson_sources.VALIDATION_POSITIONS", 64)
     file = [*SMALL, "--epochs", "4", "--evaluate-every", "2", "--from", str(examples_file)]
-    words = file if from_file else ON_THE_FLY
+    words = [*(file if from_file else ON_THE_FLY), "--net", net]
     whole, halves = tmp_path / "whole", tmp_path / "halves"
     assert main(["pretrain", *words, "--run-dir", str(whole)]) == 0
     asked: list[int] = []
@@ -193,6 +193,8 @@ def test_the_learning_rate_rises_and_then_falls_as_planned() -> None:
         (["pretrain", "--learning-rate", "nan"], "learning-rate nan: wanted a positive number"),
         (["pretrain", "--final-games", "3"], "final-games 3: wanted an even number"),
         (["pretrain", "--validation", "1"], "validation 1.0: wanted less than 1"),
+        (["pretrain", "--net", "value"], "net value: wanted policy or three_plane or residual"),
+        (["pretrain", "--net", "residual", "--hidden", "8"], "wanted none for a residual network"),
         (["pretrain", "--height", "2"], "height"),
         (["pretrain", "--teacher", "sumed"], "did you mean 'summed'"),
         (["pretrain", "--from", "missing.sgf"], "no such file or folder"),

@@ -18,7 +18,8 @@ ORDER = {
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree setup_stones "
     "sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account search.rule_file "
-    "search.threats search.prospects search.budget search.tree search.stretches search.line_values search.minimax "
+    "search.threats search.prospects search.budget search.threat_tables search.threat_board search.fours "
+    "search.threes search.forced_wins search.tree search.stretches search.line_values search.minimax "
     "search.lookahead search.transposition search.search search.insights agents.base agents.random "
     "agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority agents.threat agents.alphabeta "
     "agents.policy agents.judges agents.mcts agents.outside agents match middle views supervised lessons "

@@ -30,6 +30,7 @@ from rl.pairs import Games, PairBatch, Setting, pairs_at_once, prepare
 DEFAULT_SIZE = 15
 DEFAULT_PLIES = 4
 BUNDLED = {path.stem: path for path in (Path(__file__).parent / "openings").glob("*.txt")}
+GAME = ("height", "width", "win_length", "rule")  # the settings that say what is played
 NETWORKS = ("policy", "mcts")  # agents whose argument is the file of a network
 OPENING, MOVES = 0, 1  # what a seed is spent on
 
@@ -131,7 +132,8 @@ def game(args: argparse.Namespace, specs: Sequence[str]) -> tuple[int, Rule]:
         name, _, rest = spec.partition(":")
         config = Path(rest.partition(",")[0]).parent / "config.json"
         if name in NETWORKS and config.is_file() and (win_length is None or rule is None):
-            trained = config_from(read_json(config))
+            settings = read_json(config)  # of a run of train or pretrain, which have the game in common
+            trained = config_from({key: settings[key] for key in GAME if key in settings})
             win_length = trained.win_length if win_length is None else win_length
             rule = rule or trained.rule
     return 5 if win_length is None else win_length, Rule(rule or "freestyle")

@@ -168,6 +168,14 @@ def test_a_run_stopped_and_resumed_ends_as_one_that_was_not(
     assert set(rows[1]["validation"]) == {"loss", "accuracy"} and "greedy" in rows[1]["evaluation"]
 
 
+def test_evaluate_plays_the_game_that_was_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    PolicyNet(5, 5, filters=(2, 3), hidden=8, rng=np.random.default_rng(5)).save(tmp_path / "policy.npz")
+    plan = Plan(height=5, width=5, win_length=4)
+    (tmp_path / "config.json").write_text(json.dumps(dataclasses.asdict(plan)))
+    assert main(["evaluate", f"policy:{tmp_path}/policy.npz", "--against", "random", "--games", "2"]) == 0
+    assert "5x5, 4 in a row, freestyle" in capsys.readouterr().out
+
+
 def test_the_policy_goes_on_from_given_weights(tmp_path: Path) -> None:
     net = PolicyNet(5, 5, filters=(2, 3), hidden=8, rng=np.random.default_rng(5))
     net.save(tmp_path / "start.npz")

@@ -60,6 +60,7 @@ def test_a_bad_file_is_one_line_with_the_place_and_exit_2(
     [
         (["bench", "default", "--openings", "0"], "--openings 0: name a number from 1"),
         (["bench", "default", "--time", "nan"], "--time nan: use a number of seconds above 0"),
+        (["bench", "default", "--time", "0"], "--time 0: use a number of seconds above 0"),
         (["bench", "default", "--depth", "0"], "--depth 0: use 1 to"),
         (["bench", "default", "--opening-plies", "-1"], "--opening-plies -1"),
         (["compare", "default", "default", "--games", "3"], "--games 3: games come in pairs"),
@@ -193,6 +194,7 @@ def test_each_rival_plays_by_its_own_rules() -> None:
         (Tally(40, 0, 10), "the new rules are stronger: of 50 games with a winner they won 40"),
         (Tally(10, 0, 40), "the new rules are weaker"),
         (Tally(27, 0, 23), "no difference is shown"),
+        (Tally(23, 0, 27), "no difference is shown"),
         (Tally(12, 37, 1), "the new rules are stronger: of 13"),  # draws say nothing either way
         (Tally(0, 50, 0), "no difference is shown: of 0 games"),
     ],

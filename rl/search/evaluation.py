@@ -25,13 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from env import BLACK, WHITE, Rule
 from env.patterns import Law
 
 Group = tuple[int, int]  # the stones and the gains of a group, as sets of bits: bit i is the i-th cell
+MOST_KEPT = 2**16  # groups and findings remembered, those met last: some 60 MB
 
 
 class Kind(IntEnum):
@@ -92,7 +93,7 @@ def places(bits: int, start: int = 0) -> tuple[int, ...]:
     return tuple(start + i for i in range(bits.bit_length()) if bits >> i & 1)
 
 
-@cache
+@lru_cache(MOST_KEPT)
 def stretch_findings(length: int, stones: int, win_length: int, law: Law) -> tuple[tuple[Kind, int, int], ...]:
     """Return kind, stones and gains of what stands on a stretch between two stops, the best first.
 
@@ -126,7 +127,7 @@ def kind_of_stone(cell: int, length: int, stones: int, win_length: int, law: Law
     return 0
 
 
-@cache
+@lru_cache(MOST_KEPT)
 def _groups(kind: Kind, length: int, stones: int, win_length: int, law: Law) -> tuple[Group, ...]:
     """Return every group that is of a kind by itself, before any is merged with or left out for another."""
     args = (length, stones, win_length, law)

@@ -14,7 +14,7 @@ are packed into one whole number each, so that the four lines through a cell are
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from env import BLACK, EMPTY, WHITE, Board, Rule
@@ -31,7 +31,7 @@ MOST_KEPT = 100_000  # lines remembered for one kind of board, some 50 MB at mos
 Row = tuple[int, ...]
 
 
-@cache
+@lru_cache(MOST_KEPT)  # for five in a row there are 3,969
 def packed_by_definition(before: int, after: int, stones: int, win_length: int, law: Law) -> int:
     """Return what an own stone makes of its line, packed, on the cell that lies `before` cells into a stretch.
 

@@ -29,7 +29,8 @@ ORDER = {
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
     "plots standings arena_plots tournament_plan tournament boards game_files position analyse rule_trials rules show "
     "info example_files generate plan lesson_sources pupil beginning learner learner_state verdict train pretrain race "
-    "torch_twin contests bench thought player outlook question game session play move_clock protocol_game brain "
+    "torch_twin contests bench tactics_report thought player outlook question game session play move_clock "
+    "protocol_game brain "
     "__main__",
 }
 PACKAGES = tuple(ORDER)

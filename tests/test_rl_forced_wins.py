@@ -11,6 +11,7 @@ import pytest
 from env import BLACK, Board, Rule
 from env.bitboard import Bitboard
 from env.coords import parse_cell
+from experiments import tactics_report as report
 from rl.search.budget import Budget, BudgetSpent
 from rl.search.forced_wins import Proof, forced_win, prove
 from rl.search.fours import fours_by_definition
@@ -259,3 +260,34 @@ def test_a_spent_budget_is_told_from_a_win_that_is_not_there() -> None:
         prove(hard, Budget(nodes=50), threes=True)
     budget = Budget(nodes=50_000)
     assert forced_win(hard, budget, threes=False) is None and not budget.spent
+
+
+# The report
+
+
+def test_the_report_measures_a_file_and_says_what_was_missed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "few.json"
+    file.write_text(json.dumps({"positions": [p for p in positions() if p["win_plies"] == 3][:4]}))
+    assert report.main([str(file)]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^all +4 +4 +100\.0 +4 ", out, re.M) and "fewer: none" in out
+    quiet = {"rule": "standard", "moves": "h8a1", "to_move": "black", "win_plies": 9}
+    file.write_text(json.dumps({"positions": [quiet]}))
+    assert report.main([str(file), "--seconds", "0.01"]) == 1
+    assert "0 (standard, 9 plies)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [("{}", "positions"), ("[", "few.json"), ('{"positions": [{"moves": "z9", "rule": "standard"}]}', "z9")],
+)
+def test_a_file_of_something_else_is_one_clear_line(
+    text: str, complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "few.json"
+    file.write_text(text)
+    assert report.main([str(file)]) == 2
+    err = capsys.readouterr().err
+    assert complaint in err and err.count("\n") == 1

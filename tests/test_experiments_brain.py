@@ -292,23 +292,27 @@ def test_a_board_without_an_end_is_broken_off(manager: Callable[..., Manager]) -
     assert brain.rest() == []
 
 
-def test_a_rule_after_start_counts_for_the_empty_board(manager: Callable[..., Manager]) -> None:
-    six = [(x, 0) for x in (0, 1, 2, 4, 5)]  # 3,0 makes six
-    stones = [stone for pair in zip(six, [(0, 5), (2, 5), (4, 5), (6, 5), (8, 5)], strict=True) for stone in pair]
-    for number in (0, 1, 4):
-        brain = manager()
-        brain.ask("START 15")
+@pytest.mark.parametrize(
+    ("number", "says"), [(0, "ends the game"), (1, "6,0"), (4, "forbidden to black: overline"), (8, "ends the game")]
+)
+def test_a_rule_after_start_counts_for_the_empty_board(
+    manager: Callable[..., Manager], number: int, says: str
+) -> None:
+    brain = manager(Deaf(0))
+    assert brain.ask("START 15") == "OK"
+    brain.send(f"INFO rule {number}")
+    said = [brain.ask(f"TURN 2,{y}") for y in (0, 1, 2, 4, 5, 3)]  # at last six in the column
+    assert said[:5] == ["0,0", "1,0", "3,0", "4,0", "5,0"] and says in said[5]
+
+
+def test_a_rule_that_comes_later_counts_for_the_next_game(manager: Callable[..., Manager]) -> None:
+    brain = manager(Deaf(0))
+    brain.ask("START 15")
+    for number, says in ((1, "ends the game"), (0, "6,0")):
+        said = [brain.ask(f"TURN 2,{y}") for y in (0, 1, 2, 4, 5)]
         brain.send(f"INFO rule {number}")
-        brain.send("BEGIN")
-        cell = parse_point(brain.line(), 15, 15)  # the live board has the rule already
-        brain.send(f"TAKEBACK {point_text(cell, 15)}")
-        assert brain.line() == "OK"
-        brain.send(*board_lines([*stones[:-1]], own=1))
-        brain.line()
-        assert brain.ask("START 15") == "OK"
-        said = brain.ask(*board_lines([*stones, (3, 0)], own=1))  # black made six
-        assert ("game is over" in said) is (number == 0), said
-        assert bool(MOVE.fullmatch(said)) is (number == 1)  # renju forbids the overline
+        assert said == ["0,0", "1,0", "3,0", "4,0", "5,0"] and says in brain.ask("TURN 2,3")
+        assert brain.ask("RESTART") == "OK"
 
 
 def test_stones_are_taken_back(manager: Callable[..., Manager]) -> None:

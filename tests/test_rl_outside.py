@@ -137,6 +137,14 @@ def test_a_fault_is_named(engine: Callable[..., OutsideAgent], fault: str, says:
             agent.choose(Board.from_moves([40], 9, 9), rng())
 
 
+def test_after_a_fault_it_is_started_again(engine: Callable[..., OutsideAgent], tmp_path: Path) -> None:
+    agent = engine("says 4,4")
+    for _ in range(2):
+        with pytest.raises(EngineError, match="occupied"):
+            agent.choose(Board.from_moves([40], 9, 9), rng())
+    assert heard(tmp_path) == ["ABOUT", *(["START 9", "INFO rule 0", "BOARD", "4,4,2", "END"] * 2)]
+
+
 def test_a_forbidden_point_is_a_fault(engine: Callable[..., OutsideAgent]) -> None:
     names = ["e5", "a1", "f5", "c1", "g5", "e1", "h4", "g1", "h3", "i1", "h2", "a9"]  # h5: two fours
     board = Board(9, 9, rule=Rule.RENJU)

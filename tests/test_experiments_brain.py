@@ -168,11 +168,13 @@ def test_whole_games(manager: Callable[..., Manager], end: str, rule: Rule, size
     assert brain.rest() == []
 
 
-def test_it_moves_on_a_board_that_is_not_square(manager: Callable[..., Manager]) -> None:
+def test_a_board_that_is_not_square(manager: Callable[..., Manager]) -> None:
     brain = manager("random")
     assert brain.ask("RECTSTART 6,9") == "OK"
-    rows = {int(brain.ask("RESTART", "BEGIN") and brain.line().split(",")[1]) for _ in range(40)}
-    assert 6 <= max(rows) < 9
+    for _ in range(2):
+        assert MOVE.fullmatch(brain.ask("TURN 0,8"))
+        assert brain.ask("TURN 6,0") == "ERROR 6,0 is off the board: use column,row from 0,0 to 5,8"
+        assert brain.ask("RESTART") == "OK"
 
 
 @pytest.mark.parametrize(
@@ -386,6 +388,24 @@ def test_yxstop_is_answered_for_an_agent_that_does_not_hear(manager: Callable[..
     brain.send("YXSTOP")  # nothing to stop
     time.sleep(1.5)
     assert brain.ask("ABOUT").startswith("name=")  # and the late answer was for nobody
+
+
+def test_an_answer_that_comes_too_late_is_for_nobody(manager: Callable[..., Manager]) -> None:
+    class Numbered(Deaf):
+        """Plays the cell 10 when it is asked first, 20 then, and so on; only the second time it takes long."""
+
+        def choose(self, board: Board, rng: RandomSource) -> int:
+            self.asked += 1
+            number = self.asked
+            time.sleep(self.seconds if number == 2 else 0)
+            return 10 * number
+
+    brain = manager(Numbered(0.5))
+    brain.ask("START 15")
+    brain.send("INFO timeout_turn 100")
+    assert brain.ask("TURN 7,7") != "5,1"  # cell 20 comes later
+    brain.send("INFO timeout_turn 60000")
+    assert brain.ask("TURN 14,14") == "0,2"
 
 
 def test_lines_wait_while_a_move_is_thought_about(manager: Callable[..., Manager]) -> None:

@@ -28,7 +28,8 @@ ORDER = {
     "tactics drill tactical_suite arena elo sprt fleet openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
     "plots standings arena_plots tournament_plan tournament boards game_files position analyse rule_trials rules show "
-    "info example_files generate plan lesson_sources pupil beginning learner learner_state verdict train pretrain race "
+    "info example_files generate plan lesson_sources pupil known_wins beginning learner learner_state verdict train "
+    "pretrain race "
     "torch_twin contests bench tactics_report thought player outlook question game session play move_clock "
     "protocol_game brain "
     "__main__",

@@ -417,6 +417,13 @@ def test_lines_wait_while_a_move_is_thought_about(manager: Callable[..., Manager
     assert MOVE.fullmatch(said[2]) and "occupied" in said[3]
 
 
+def test_the_time_of_a_line_that_waited_begins_with_its_turn(manager: Callable[..., Manager]) -> None:
+    brain = manager(Deaf(1.2))
+    brain.ask("START 15")
+    brain.send("INFO timeout_turn 2000", "TURN 7,7", "TURN 8,8")
+    assert [brain.line(), brain.line()] == ["0,0", "1,0"]
+
+
 def test_end_stops_a_thought_without_a_word(manager: Callable[..., Manager]) -> None:
     brain = manager(Patient())
     brain.ask("START 15")

@@ -153,6 +153,16 @@ def test_the_games_are_the_same_on_several_processes(tmp_path: Path) -> None:
     assert len(set(written[0][1].splitlines())) > 40
 
 
+def test_the_games_stand_in_order_whichever_was_done_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from experiments import evaluate
+
+    words = ["evaluate", "greedy", "--against", "random", "--games", "80", *SMALL, "--save-games"]
+    assert main([*words, str(tmp_path / "a")]) == 0
+    monkeypatch.setattr(evaluate, "play_batches", lambda *args, **more: [*play_batches(*args, **more)][::-1])
+    assert main([*words, str(tmp_path / "b")]) == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
 def test_openings_come_from_a_file_line_by_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines, games = tmp_path / "openings.txt", tmp_path / "games.txt"
     lines.write_text("# two\na1c2\n\nB2 d4 e5\n")

@@ -74,12 +74,12 @@ def test_several_processes_end_the_same(whole: Path, tmp_path: Path) -> None:
 
 
 def test_a_log_cut_off_anywhere_is_continued(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log, chance = (whole / "pairs.jsonl").read_bytes(), random.Random(1)
+    log = (whole / "pairs.jsonl").read_bytes()
     lines = log.splitlines(keepends=True)
     assert len(lines) == 6  # 3 matches, 16 pairs and 4
     played = []
     monkeypatch.setattr(tournament, "play_batches", lambda *args, **more: _noted(play_batches(*args, **more), played))
-    for length in [len(lines[0]) - 1, len(log), chance.randrange(len(log))]:
+    for length in [len(lines[0]) - 1, len(lines[0] + lines[1]) + 99, len(log) - 1, len(log)]:
         path = tmp_path / str(length)
         path.mkdir()
         for name in ("config.json", "version.json", "command.txt"):
@@ -179,6 +179,7 @@ def test_a_sequential_test_ends_early_and_alike(tmp_path: Path, capsys: pytest.C
     assert len((tmp_path / "1" / "games.txt").read_text().splitlines()) == 2 * told["sprt"]["pairs"]
     assert f"H1 accepted after {told['sprt']['pairs']} pairs" in capsys.readouterr().out
     log = (tmp_path / "2" / "pairs.jsonl").read_bytes()
+    assert log.count(b"\n") < 9  # of 13
     assert main(["tournament", "--resume", str(tmp_path / "2")]) == 0  # nothing is played once it is decided
     assert (tmp_path / "2" / "pairs.jsonl").read_bytes() == log and results(tmp_path / "1") == results(tmp_path / "2")
 

@@ -73,8 +73,8 @@ class FourSearch:
         self._cut = False  # whether the search has left out something only for want of depth or nodes
         self._nodes = 0
 
-    def find(self, must: int | None, nodes: int = FOREVER) -> Line | None:
-        """Return a win by fours, or None if there is none or none was found within so many nodes.
+    def find(self, must: int | None, nodes: int = FOREVER, most: int = FOREVER) -> Line | None:
+        """Return a win by fours, at most so many, or None if there is none or none was found within so many nodes.
 
         must  the one cell where the other side would complete five, None if there is none
 
@@ -82,7 +82,7 @@ class FourSearch:
         an answer that is not to be had, since black may not play it. Raises BudgetSpent, the board left anyhow.
         """
         self._left = nodes
-        for fours in range(1, FOREVER):
+        for fours in range(1, most + 1):
             self._cut = False
             line = self._search(must, fours)
             if line is not None or not self._cut or self._left <= 0:

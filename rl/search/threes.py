@@ -20,11 +20,13 @@ from collections.abc import Iterable
 
 from env import BLACK, WHITE
 from rl.search.budget import Budget
-from rl.search.fours import ANYWHERE, FourSearch, Line
+from rl.search.fours import ANYWHERE, FOREVER, FourSearch, Line
 from rl.search.threat_board import ThreatBoard
 
 NEVER = 1 << 40  # the number of what cannot be done
 FEW = 200  # nodes for one look for a win by fours
+AT_SIGHT = 2  # fours of the wins that are looked for in every new position; longer ones when it is opened
+LATE = 2  # the first proof number of a position after a four; 1 elsewhere
 Edge = tuple[int, ...]  # the stones from one position to the next: a reply, an attack, or a four with its answer
 
 
@@ -132,14 +134,17 @@ class ThreeSearch:
             turn = -turn
 
     def _attack(self, must: int | None) -> Position:
-        """Return the position on the board with the attacker to move; new ones are asked for a win by fours."""
+        """Return the position on the board with the attacker to move; new ones are asked for a short win by fours."""
         position = self._seen.get(self._board.key)
         if position is None:
             position = self._seen[self._board.key] = Position(True, must)
-            position.line = self._fours.find(must, FEW)
-            if position.line is not None:
-                position.settle(won=True)
+            self._look_for_fours(position, AT_SIGHT)
         return position
+
+    def _look_for_fours(self, position: Position, most: int) -> None:
+        position.line = self._fours.find(position.must, FEW, most)
+        if position.line is not None:
+            position.settle(won=True)
 
     def _open(self, position: Position) -> None:
         """Find the moves that are worth a look."""
@@ -149,6 +154,9 @@ class ThreeSearch:
             self._open_defence(position)
 
     def _open_attack(self, position: Position) -> None:
+        self._look_for_fours(position, FOREVER)
+        if position.line is not None:
+            return
         board, colour = self._board, self._colour
         fours = board.fours(colour)
         position.edges = []
@@ -171,7 +179,10 @@ class ThreeSearch:
             threats_back = board.fives_beside(answer, -colour)
             if len(threats_back) < 2:
                 position.edges.append((cell, answer))
-                position.next.append(self._attack(min(threats_back, default=None)))
+                after = self._attack(min(threats_back, default=None))
+                if after.edges is None and not after.settled:
+                    after.proof = LATE  # a four forces much and often gains nothing: threes come first
+                position.next.append(after)
             board.remove(answer, -colour)
             board.remove(cell, colour)
 

@@ -1,8 +1,8 @@
 """`gomoku analyse`: look ahead from a position, deeper and deeper, and say at each depth what seems best.
 
-A line a depth: its score in points to the side to move (+ is good for it; "wins in 5" counts the moves of both sides),
-the time, nodes (positions entered) and nodes a second, and the line of best play. Most positions are not entered: their
-worth is read off the one before; those are counted as children scored.
+A line a depth, after one for the position as it stands: the score in points to the side to move (+ is good for it;
+"wins in 5" counts the moves of both sides), the time, nodes (positions entered) and nodes a second, and the line of
+best play. Most positions are not entered: their worth is read off the one before. They are the children scored.
 """
 
 import argparse

@@ -20,8 +20,8 @@ def test_a_line_for_every_depth(capsys):
     assert cli.main(["analyse", "h8 h9,g8", "--depth", "3"]) == 0
     out = capsys.readouterr().out
     found = rows(out)
-    assert [depth for depth, _, _ in found] == ["1", "2", "3"]
-    assert [len(line.split()) for _, _, line in found] == [1, 2, 3]
+    assert [depth for depth, _, _ in found] == ["0", "1", "2", "3"]
+    assert [len(line.split()) for _, _, line in found] == [1, 1, 2, 3]
     assert f"best: {found[-1][2].split()[0]} ({found[-1][1]})" in out
 
 

@@ -10,7 +10,7 @@ from rl.search.evaluation import Kind, line_findings
 from rl.search.line_codes import lines_of
 from rl.search.line_values import BLACK_WINS, COUNT, POINT, WHITE_WINS, WORTH, LineValues, line_worths
 from rl.search.lookahead import Lookahead
-from rl.search.minimax import candidates, static, winning
+from rl.search.minimax import WIN, candidates, promising, quiet, static, winning
 from rl.search.rule_file import default_rules
 from rl.search.stretches import UNIT
 
@@ -25,9 +25,9 @@ def random_move(rng, board):
     return int(rng.choice(legal))
 
 
-def random_position(rng, rule, most):
+def random_position(rng, rule, most, sizes=SIZES):
     """A game that goes on, up to `most` moves old."""
-    board = Board(*SIZES[int(rng.integers(len(SIZES)))], 5, rule)
+    board = Board(*sizes[int(rng.integers(len(sizes)))], 5, rule)
     for _ in range(int(rng.integers(most))):
         board.play(random_move(rng, board))
         if board.is_over:
@@ -50,7 +50,7 @@ def test_what_is_kept_equals_recomputation_over_a_thousand_games_with_moves_take
         board = Board(*(SIZES[game % 4] if game < 200 else (6, 6)), 5, list(Rule)[game % 3])
         values = VALUES[board.rule]
         look = Lookahead(board, values, centre=0)
-        for _ in range(int(rng.integers(5, 30))):
+        for _ in range(int(rng.integers(4, 20))):
             k = len(board.moves)
             if k and rng.random() < 0.35:
                 board.undo()
@@ -66,7 +66,7 @@ def test_what_is_kept_equals_recomputation_over_a_thousand_games_with_moves_take
 @pytest.mark.parametrize("rule", list(Rule))
 def test_tally_and_gains_are_the_static_worth_of_the_position_and_of_its_children(rule):
     rng = np.random.default_rng(2)
-    for _ in range(25):
+    for _ in range(12):
         board = random_position(rng, rule, 50)
         moves = len(board.moves)
         look = Lookahead(board, VALUES[rule], RULES.worths(moves)["centre"])
@@ -96,7 +96,7 @@ def test_tally_and_gains_are_the_static_worth_of_the_position_and_of_its_childre
 @pytest.mark.parametrize("rule", list(Rule))
 def test_candidates_fours_and_forbidden_cells_are_those_of_the_board(rule):
     rng = np.random.default_rng(3)
-    for _ in range(40):
+    for _ in range(20):
         board = random_position(rng, rule, 70)
         look = Lookahead(board, VALUES[rule], 10)
         colour = board.to_move
@@ -117,13 +117,20 @@ def test_candidates_fours_and_forbidden_cells_are_those_of_the_board(rule):
                     fours.append(cell)
                 board.undo()
             assert sorted(look.fours(0, colour)) == fours
+            wanted = []
+            for cell in fours[:6]:
+                board.play(cell)
+                if promising(board, cell):
+                    wanted.append(cell)
+                board.undo()
+            assert [cell for cell in fours[:6] if cell in look.fours(0, colour, promising=True)] == wanted
 
 
 def test_the_static_worth_is_the_account_but_for_double_twos():
     rng = np.random.default_rng(4)
     for rule in Rule:
-        for _ in range(20):
-            board = random_position(rng, rule, 60)
+        for _ in range(10):
+            board = random_position(rng, rule, 60, SIZES[:2])
             moves = len(board.moves)
             entries = [entry for entry in explain(board, RULES) if entry.rule != "double_open_two"]
             account = POINT * sum(entry.amount for entry in entries)
@@ -134,6 +141,32 @@ def test_the_static_worth_is_the_account_but_for_double_twos():
                     account += board.to_move * finding.colour * half * (finding.kind is Kind.OPEN_TWO)
             rounded = moves / 2 + 1e-6  # the centre, stone by stone
             assert abs(static(board, RULES, moves) - account) <= rounded
+
+
+@pytest.mark.parametrize("rule", list(Rule))
+def test_ceilings_are_never_below_what_two_moves_bring(rule):
+    rng = np.random.default_rng(5)
+    bounded = 0
+    for _ in range(15):
+        board = random_position(rng, rule, 14, SIZES[:2])
+        colour = board.to_move
+        look = Lookahead(board, VALUES[rule], RULES.worths(len(board.moves))["centre"])
+        if winning(board, -colour) or look.fours(0, colour) or not board.moves:
+            continue
+        moves = len(board.moves)
+        here = static(board, RULES, moves)
+        ceilings = look.ceilings(0, colour, look.candidates(0, colour))
+        for cell in list(ceilings)[:1]:
+            bounded += 1
+            board.play(cell)
+            best = -WIN
+            for answer in candidates(board):
+                board.play(answer)
+                best = max(best, -quiet(board, 1, RULES, moves))
+                board.undo()
+            board.undo()
+            assert -best <= here + ceilings[cell]
+    assert bounded > 2
 
 
 def test_on_the_empty_board_every_cell_is_a_candidate_and_the_middle_comes_first():

@@ -5,7 +5,7 @@ import pytest
 
 from env.patterns import Law
 from rl.search.evaluation import Kind, stretch_findings
-from rl.search.stretches import FIVE, FOURS, THREES, UNIT, Stretches
+from rl.search.stretches import FIVE, FOURS, NEAR_FOURS, THREES, UNIT, Stretches
 
 SETTINGS = [(n, law) for n in (2, 3, 4, 5, 6) for law in Law if n == 5 or law is not Law.RENJU_BLACK]
 WORTHS = (0, *(10**n for n in range(len(Kind))))  # so that a sum says how many there are of each kind
@@ -55,6 +55,10 @@ def test_gains_and_cuts_are_what_one_more_stone_changes(win_length, law):
             wins += completes
             assert (here.own[cell] > FIVE / 2) == completes
             assert (here.own[cell] - FIVE * completes) // UNIT == grown - here.worth
+            windows = [stones >> start & (1 << win_length) - 1 for start in range(length - win_length + 1)]
+            covered = windows[max(0, cell - win_length + 1) : cell + 1]
+            comes_near = any(window.bit_count() + 1 >= win_length - 2 for window in covered)
+            assert (int(here.own[cell]) % UNIT >= NEAR_FOURS) == comes_near
             apart = stretches.worth(cell, stones & bit - 1) + stretches.worth(length - cell - 1, stones >> cell + 1)
             assert here.cut[cell] / UNIT == apart - here.worth
             fours = int(here.own[cell]) % THREES // FOURS

@@ -1,7 +1,6 @@
 """The player that looks ahead: alpha-beta over the readable rules, deepened move by move until its time is over.
 
-It plays a win it sees at once, and the only move against one; then come proofs of a forced win, then the search. What
-was finished before the clock or the node budget ran out decides; what was begun is thrown away.
+What was finished before the clock or the node budget ran out decides; what was begun is thrown away.
 """
 
 from __future__ import annotations
@@ -18,8 +17,9 @@ from rl.agents.base import Thinker
 from rl.sampling import RandomSource
 from rl.search.account import EvaluationRules
 from rl.search.budget import Budget
+from rl.search.insights import insights, urgent
 from rl.search.rule_file import default_rules
-from rl.search.search import DEEPEST, Search
+from rl.search.search import DEEPEST
 
 OPENING = 10  # stones on the board until then
 ENDGAME = 0.5  # of the board taken, from then on
@@ -71,15 +71,15 @@ class AlphaBetaAgent(Thinker):
             raise IllegalMoveError(f"{self.name} has nothing to choose: the game is over in {board!r}")
         if not board.moves:
             return board.height // 2 * board.width + board.width // 2
+        move = urgent(board)
+        if move is not None:
+            return move
         settings = self.settings
         budget = Budget(min(seconds, settings.seconds), settings.nodes, stopped)
         depth, region = phase(board) if settings.phased else (settings.depth, None)
-        search = Search(board, self.rules(), budget, width=settings.width, region=region)
-        moves = search.first_moves()
-        if len(moves) > 1:
-            for insight in search.deepen(min(depth, settings.depth)):
-                moves = list(insight.line)
-        return moves[0]
+        depth = min(depth, settings.depth)
+        *_, best = insights(board, self.rules(), budget, depth, width=settings.width, region=region)
+        return best.line[0]
 
 
 def phase(board: Board) -> tuple[int, NDArray[np.bool_] | None]:

@@ -1,9 +1,10 @@
 """Everything that is known about finding a move, in the order in which it is worth trying.
-A win on the next move and the stop to one are seen at once; then come proofs of a forced win; then alpha-beta.
+A proof of a forced win comes first; then alpha-beta, whose moves are tested for a forced win of the other side.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,7 +13,13 @@ from numpy.typing import NDArray
 from env import Board
 from rl.search.account import EvaluationRules
 from rl.search.budget import Budget
+from rl.search.forced_wins import Win, forced_win
+from rl.search.minimax import WIN, winning
 from rl.search.search import DEEPEST, Insight, Search
+
+FOURS_SHARE, THREES_SHARE, DEFENCE_SHARE = 0.15, 0.35, 0.15  # of what is left when it is their turn
+MOST_PROVING = 20_000  # nodes for a proof if there is no clock ...
+MOST_TESTING = 1_000  # ... and to look for the other side's win after a move
 
 
 def insights(
@@ -24,10 +31,42 @@ def insights(
     width: int | None = None,
     region: NDArray[np.bool_] | None = None,
 ) -> Iterator[Insight]:
-    """Yield better and better answers to what the side to move should play, the first one at once.
+    """Yield better and better answers to what the side to move should play.
 
-    Ends at `depth`, when the budget is spent, or when the game is decided. The first answer has depth 0 and no worth.
-    width and region confine alpha-beta as they do in `Search`. Raises IllegalMoveError if the game is over.
+    The first comes at once, whatever the budget: depth 0 and the worth as the position stands. Ends at `depth`, when
+    the budget is spent, or when the game is decided. width and region confine alpha-beta as they do in `Search`.
+    Raises IllegalMoveError if the game is over.
     """
     search = Search(board, rules, budget, width=width, region=region)
-    yield from search.deepen(depth)
+    yield Insight(0, search.standing(), (search.first_moves()[0],), 0, 0)
+    most = MOST_PROVING if budget.remaining == math.inf else math.inf
+    for threes, share in ((False, FOURS_SHARE), (True, THREES_SHARE)):
+        won = _forced(board, budget, share, most, threes=threes)
+        if won is not None:
+            yield Insight(won.plies, WIN - won.plies, won.moves, budget.used, 0)
+            return
+
+    def loses(cell: int) -> bool:
+        after = board.copy()
+        after.play(cell)
+        return _forced(after, budget, DEFENCE_SHARE, MOST_TESTING, threes=False) is not None
+
+    yield from search.deepen(depth, loses)
+
+
+def urgent(board: Board) -> int | None:
+    """Return the move that needs no thought, None if there is none: a win, or else the only stop to one."""
+    wins = winning(board, board.to_move)
+    if wins:
+        return wins[0]
+    stops = [cell for cell in winning(board, -board.to_move) if board.legal_mask()[cell]]
+    return stops[0] if len(stops) == 1 else None
+
+
+def _forced(board: Board, budget: Budget, share: float, nodes: float, *, threes: bool) -> Win | None:
+    """Return a win found with a share of the budget, and no more than so many nodes."""
+    part = budget.share(share)
+    part.limit = min(part.limit, nodes)
+    won = forced_win(board, part, threes=threes)
+    budget.settle(part)
+    return won

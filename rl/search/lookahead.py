@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from env import BLACK, EMPTY, WHITE, Board, Rule
 from env.renju import forbidden_at
 from rl.search.account import centre_factor
-from rl.search.line_codes import LineCodes
+from rl.search.line_codes import LineCodes, lines_of
 from rl.search.line_values import POINT, TAKEN, WORTH, Gains, Line, LineValues
 from rl.search.minimax import REACH, SMALL
-from rl.search.stretches import FIVE, FOURS, THREES, UNIT
+from rl.search.stretches import FIVE, FOURS, NEAR_FOURS, THREES, UNIT
 
 EVERYWHERE = np.True_
+ANSWERS = 8  # how many are looked at for a ceiling
 NEAR_THE_END = 20  # empty cells; with fewer, renju's black may run out of legal ones
 
 
@@ -65,6 +66,7 @@ class Lookahead:
         self._settings = board.height, board.width
         self._through = [[(line, 2 * codes.lines[line].index(cell)) for line, _ in pairs]
                          for cell, pairs in enumerate(codes.through)]  # fmt: skip
+        self._in_line = in_line(board.height, board.width, board.win_length)
         self._around = list(surroundings(board.height, board.width))
         self._stones = board.cells.copy()
         self.renju = board.rule is Rule.RENJU
@@ -126,12 +128,20 @@ class Lookahead:
         cells: list[int] = (gains >= FIVE / 2).nonzero()[0].tolist()
         return cells
 
-    def fours(self, k: int, colour: int) -> list[int]:
-        """Return the legal cells where a stone of `colour` makes a four, the largest gain first."""
+    def fours(self, k: int, colour: int, promising: bool = False) -> list[int]:
+        """Return the legal cells where a stone of `colour` makes a four, the largest gain first.
+
+        promising: only those that make more than one simple four, as `quiet` of rl/search/minimax.py asks.
+        """
         gains = self.levels[k].black if colour == BLACK else self.levels[k].white
-        cells = ((gains.astype(np.int64) % THREES > 0) & (gains > -TAKEN / 2)).nonzero()[0]
-        ordered: list[int] = cells[(-gains[cells]).argsort(kind="stable")].tolist()
-        return self.legal(k, colour, ordered)
+        flags = gains.astype(np.int64) % UNIT
+        right = flags % THREES > 0
+        if promising:
+            right &= flags >= 2 * NEAR_FOURS
+        cells = (right & (gains > -TAKEN / 2)).nonzero()[0]
+        if len(cells) > 1:
+            cells = cells[(-gains[cells]).argsort(kind="stable")]
+        return self.legal(k, colour, cells.tolist())
 
     def candidates(self, k: int, colour: int) -> list[int]:
         """Return the legal cells near the stones, the most promising first; all legal cells if there is none near.
@@ -181,7 +191,7 @@ class Lookahead:
         for near in (level.near, EVERYWHERE):
             cells = (near & (mine > -TAKEN / 2)).nonzero()[0]
             if self.renju and colour == BLACK:
-                flags = mine.take(cells).astype(np.int64) % UNIT
+                flags = mine.take(cells).astype(np.int64) % NEAR_FOURS
                 suspect = cells[(flags % THREES >= 2 * FOURS) | (flags >= 2 * THREES)].tolist()
                 wrong = [cell for cell in suspect if self.forbidden(k, cell)]
                 if wrong:
@@ -190,12 +200,35 @@ class Lookahead:
                 break
         return cells
 
+    def ceilings(self, k: int, colour: int, cells: list[int]) -> dict[int, int]:
+        """Return what some quiet moves of `colour` and the best answer elsewhere change, in hundredths, by cell.
+
+        Where nobody can win at once and `colour` cannot make a four, a move that does not come near one gains no more
+        than this two moves later: the answers looked at lie on no line with it, so their gains are what they are now,
+        and they make no four either. Other moves are left out.
+        """
+        level = self.levels[k]
+        mine, theirs = (level.black, level.white) if colour == BLACK else (level.white, level.black)
+        made = theirs.astype(np.int64) % NEAR_FOURS
+        answers = np.where(level.near & (made % THREES == 0) & (made < 2 * THREES), theirs, -TAKEN)
+        best = answers.argsort()[: -ANSWERS - 1 : -1].tolist()
+        gains = [int(answers.item(answer)) // UNIT if answers.item(answer) > -TAKEN / 2 else None for answer in best]
+        ceilings = {}
+        for cell, gain in zip(cells, mine.take(cells).astype(np.int64).tolist(), strict=True):
+            if gain % UNIT == 0:
+                in_line = self._in_line[cell]
+                for answer, loss in zip(best, gains, strict=True):
+                    if loss is not None and not in_line >> answer & 1:
+                        ceilings[cell] = gain // UNIT - loss
+                        break
+        return ceilings
+
     def forbidden(self, k: int, cell: int) -> bool:
         """Whether renju forbids an empty cell to black. Most cells are let go by what a stone there makes."""
         gain = self.levels[k].black.item(cell)
         if gain >= FIVE / 2:
             return False
-        flags = int(gain) % UNIT
+        flags = int(gain) % NEAR_FOURS
         if flags % THREES < 2 * FOURS and flags < 2 * THREES:  # nor, with so few, an overline
             return False
         key = self.levels[k].key, cell
@@ -223,3 +256,14 @@ def surroundings(height: int, width: int) -> NDArray[np.bool_]:
     """Return, for each cell, which cells are within reach of it: (A, A) bool."""
     rows, cols = np.indices((height, width)).reshape(2, -1)
     return (abs(rows[:, None] - rows) <= REACH) & (abs(cols[:, None] - cols) <= REACH)
+
+
+@cache
+def in_line(height: int, width: int, win_length: int) -> list[int]:
+    """Return, for each cell, the cells on a line with it, itself included, as bits."""
+    found = [1 << cell for cell in range(height * width)]
+    for line in lines_of(height, width, win_length):
+        bits = sum(1 << cell for cell in line)
+        for cell in line:
+            found[cell] |= bits
+    return found

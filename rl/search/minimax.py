@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from env import Board
+from env import EMPTY, Board
 from env.bitboard import Bitboard
 from rl.search.account import EvaluationRules, centre_factor
-from rl.search.evaluation import line_findings
+from rl.search.evaluation import Kind, line_findings
 from rl.search.line_codes import lines_of
 from rl.search.line_values import POINT, line_worths
 
@@ -50,7 +50,7 @@ def quiet(board: Board, fours: int, rules: EvaluationRules, moves: int) -> int:
     """Return the worth at the end of the depth: `static`, but not in the middle of an exchange of fours.
 
     A win on the next move is taken and the opponent's is stopped; otherwise the side to move may let the position
-    stand or make a four, at most `fours` of them in a row.
+    stand or make a four that is `promising`, at most `fours` of them in a row.
     """
     if board.outcome is not None:
         return -WIN if board.outcome.winner else DRAW
@@ -65,9 +65,8 @@ def quiet(board: Board, fours: int, rules: EvaluationRules, moves: int) -> int:
     else:
         tries, best = legal if fours else [], static(board, rules, moves)
     for cell in tries:
-        colour = board.to_move
         board.play(cell)
-        if must or winning(board, colour):
+        if must or promising(board, cell):
             best = max(best, later(-quiet(board, fours if must else fours - 1, rules, moves)))
         board.undo()
     return best
@@ -107,6 +106,37 @@ def winning(board: Board, colour: int) -> list[int]:
     """Return the empty cells where `colour` completes a win, whoever is to move."""
     bits = Bitboard.from_board(board)
     return bits.cells_of(bits.winning(colour))
+
+
+def promising(board: Board, cell: int) -> bool:
+    """Whether the stone just put on `cell` makes a four that the other side's stop does not quite settle.
+
+    It makes a four on some line, and leaves two cells to complete on one, or comes near a four on two: some win_length
+    cells in a row, free of the other colour, lack two stones or fewer.
+    """
+    colour, length = -board.to_move, board.win_length
+    completing = set(winning(board, colour))
+    if not completing:
+        return False
+    near = 0
+    for line in lines_of(board.height, board.width, length):
+        if cell in line:
+            cells = [int(board.cells.flat[place]) for place in line]
+            windows = [cells[start : start + length] for start in range(len(line) - length + 1)]
+            covers = [start <= line.index(cell) < start + length for start in range(len(windows))]
+            near += any(
+                covered and -colour not in window and window.count(colour) >= length - 2
+                for window, covered in zip(windows, covers, strict=True)
+            )
+            near += sum(_completes(cells, place, board, colour) for place in range(len(line))) >= 2
+    return near >= 2
+
+
+def _completes(cells: list[int], place: int, board: Board, colour: int) -> bool:
+    """Whether one more stone of `colour` on a place of a line makes a five on it."""
+    grown = [*cells[:place], colour, *cells[place + 1 :]]
+    found = line_findings(grown, board.win_length, board.rule)
+    return cells[place] == EMPTY and any(f.kind is Kind.FIVE and place in f.positions for f in found)
 
 
 def later(value: int) -> int:

@@ -8,12 +8,13 @@ What it leaves out cannot change the worth:
 - With a win on the next move, or against two, the rest is known. Against one, the only move is to stop it.
 - One move before the end of the depth nothing is played unless fours are in the air: the gains of all cells are known,
   and the largest is the answer.
+- Two moves before it, a quiet move is dropped if an answer elsewhere on the board is good enough already.
 - A position met before at the same depth is looked up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -88,12 +89,17 @@ class Search:
         values.tidy()
         self.look = Lookahead(board, values, worths["centre"], region)
         self.scored = 0
+        self.budget = budget
+        self.barred: set[int] = set()  # first moves that are not tried, unless no other is left
         self._colour = board.to_move
-        self._budget = budget
         self._width = width
         self._remember = remember
         self._table = Transpositions()
         self._lines: list[tuple[int, ...]] = [()] * (board.cells.size + 2)  # best play from each level on
+
+    def standing(self) -> int:
+        """Return the worth to the side to move as the position stands."""
+        return self._colour * (self.look.levels[0].tally >> WORTH)
 
     def first_moves(self) -> list[int]:
         """Return the moves worth a thought, the most promising first: a win, else what stops one, else candidates.
@@ -106,18 +112,27 @@ class Search:
         stops = self.look.legal(0, self._colour, self.look.winning(0, -self._colour))
         return stops or self.look.candidates(0, self._colour)
 
-    def deepen(self, most: int = DEEPEST) -> Iterator[Insight]:
+    def deepen(self, most: int = DEEPEST, refuted: Callable[[int], bool] | None = None) -> Iterator[Insight]:
         """Search one move deep, then two, and so on; yield what each depth says once it is finished.
 
-        Ends at the depth `most`, when the budget is spent, or when the game is decided.
+        refuted is asked about each move that comes out best, once; if so, the move is barred and the depth searched
+        again. Ends at the depth `most`, when the budget is spent, or when the game is decided.
         """
+        sound: set[int] = set()
         for depth in range(1, min(most, self.look.empty) + 1):
             try:
-                worth = self.worth(depth)
+                while True:
+                    worth = self.worth(depth)
+                    line = self._lines[0] or (self.first_moves()[0],)
+                    if refuted is None or abs(worth) > DECIDED or line[0] in sound | self.barred:
+                        break
+                    if refuted(line[0]):
+                        self.barred.add(line[0])
+                    else:
+                        sound.add(line[0])
             except BudgetSpent:
                 return
-            line = self._lines[0] or (self.first_moves()[0],)
-            yield Insight(depth, worth, line, self._budget.used, self.scored)
+            yield Insight(depth, worth, line, self.budget.used, self.scored)
             if abs(worth) > DECIDED:
                 return
 
@@ -129,7 +144,7 @@ class Search:
         """Return the worth of level k to `colour`, who is to move: exact between alpha and beta, else a bound."""
         if depth == 0:
             return self._quiet(k, colour, alpha, beta, FOURS_AHEAD)
-        self._budget.spend()
+        self.budget.spend()
         self._lines[k] = ()
         look = self.look
         tally = look.levels[k].tally
@@ -143,7 +158,7 @@ class Search:
             moves = look.winning(k, -colour)
             if len(moves) > 1 or not look.legal(k, colour, moves):
                 return -(WIN - (k + 2))
-        elif depth == 1:
+        elif depth == 1 and not (k == 0 and self.barred):
             return self._last(k, colour, alpha, beta)
 
         key = look.levels[k].key
@@ -155,16 +170,23 @@ class Search:
         if moves is None:
             moves = look.candidates(k, colour)
             self.scored += len(moves)
+            if self.barred and k == 0:
+                moves = [cell for cell in moves if cell not in self.barred] or moves
             if self._width is not None:
                 del moves[self._width :]
             if known is not None and moves[0] != known.cell and known.cell in moves:
                 moves.remove(known.cell)
                 moves.insert(0, known.cell)
 
-        best, choice, lower = -2 * WIN, moves[0], alpha
+        best, choice, lower, is_first = -2 * WIN, moves[0], alpha, True
+        here, ceilings = colour * (tally >> WORTH), self._ceilings(k, colour, depth, moves)
         for cell in moves:
+            if cell in ceilings and here + ceilings[cell] <= lower:
+                best = max(best, here + ceilings[cell])
+                continue
             look.play(k, cell, colour)
-            if best == -2 * WIN:
+            if is_first:
+                is_first = False
                 worth = -self._worth(k + 1, -colour, depth - 1, -beta, -lower)
             else:
                 worth = -self._worth(k + 1, -colour, depth - 1, -lower - 1, -lower)
@@ -181,6 +203,14 @@ class Search:
             bound = AT_LEAST if best >= beta else AT_MOST if best <= alpha else EXACT
             self._table.keep(key, Found(depth, bound, _seen_from(best, k), choice))
         return best
+
+    def _ceilings(self, k: int, colour: int, depth: int, moves: list[int]) -> dict[int, int]:
+        """Return what some moves gain at most, two moves before the end of the depth: see `Lookahead.ceilings`."""
+        tally, left = self.look.levels[k].tally, self.look.empty - k
+        fours, threats = (BLACK_FOURS, WHITE_WINS) if colour == BLACK else (WHITE_FOURS, BLACK_WINS)
+        if depth != 2 or left <= NEAR_THE_END or tally >> fours & COUNT or tally >> threats & COUNT:
+            return {}
+        return self.look.ceilings(k, colour, moves)
 
     def _last(self, k: int, colour: int, alpha: int, beta: int) -> int:
         """Return the worth one move before the end of the depth, where nobody can win at once: see `_worth`.
@@ -237,7 +267,7 @@ class Search:
 
     def _quiet(self, k: int, colour: int, alpha: int, beta: int, fours: int) -> int:
         """Return the worth at the end of the depth: `quiet` of rl/search/minimax.py, pruned like `_worth`."""
-        self._budget.spend()
+        self.budget.spend()
         self._lines[k] = ()
         look = self.look
         tally = look.levels[k].tally
@@ -260,7 +290,7 @@ class Search:
         best = colour * (tally >> WORTH)
         if best >= beta or not fours or not tally >> own & COUNT:
             return best
-        for cell in look.fours(k, colour):
+        for cell in look.fours(k, colour, promising=True):
             look.play(k, cell, colour)
             worth = -self._quiet(k + 1, -colour, -beta, -max(alpha, best), fours - 1)
             if worth > best:

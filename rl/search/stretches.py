@@ -7,6 +7,8 @@ the stone makes:
       bits 0-3    fours: cells that would then complete a win, 3 a line at most; renju's black: fours as his rules count
       bits 4-7    threes that may be real ones, and bits 8-10 overlines: only for renju's black, to whom they may forbid
                   the cell
+      bits 11-14  lines on which it comes near a four, a win_length of cells lacking two stones or fewer; an open four,
+                  which leaves two cells to complete, counts twice
       FIVE        added if the stone completes a win
 """
 
@@ -22,9 +24,9 @@ from env.patterns import Law, Pattern, pattern_table
 from env.windows import OFFSETS, OTHER, OWN, PLACES
 from rl.search.evaluation import Group, Kind
 
-UNIT = 2**11
-FIVE = 2.0**46
-FOURS, THREES, OVERLINES = 1, 16, 256  # one of each, in a packed gain
+UNIT = 2**15
+FIVE = 2.0**47
+FOURS, THREES, OVERLINES, NEAR_FOURS = 1, 16, 256, 2048  # one of each, in a packed gain
 RENJU_FLAGS = {
     Pattern.SPLIT_THREE: THREES,
     Pattern.OPEN_THREE: THREES,
@@ -202,18 +204,27 @@ class Stretches:
 
     def _flags(self, length: int, stones: int, cell: int, winning: int) -> int:
         """Return what an own stone on an empty cell makes, beside a win: fours, threes, overlines."""
-        if length < self._win_length:
+        if length < self._win_length or not self._is_near(length, stones, cell):
             return 0
+        if stones.bit_count() < self._win_length - 2 and self._law is not Law.RENJU_BLACK:
+            return NEAR_FOURS
+        new = (self.wins(length, stones | 1 << cell) & ~winning).bit_count()
+        near = (1 + (new >= 2)) * NEAR_FOURS
         if self._law is not Law.RENJU_BLACK:
-            if stones.bit_count() < self._win_length - 2:
-                return 0
-            new = self.wins(length, stones | 1 << cell) & ~winning
-            return min(new.bit_count(), 3) * FOURS
+            return min(new, 3) * FOURS + near
         code = 0
         for offset, place in zip(OFFSETS, PLACES, strict=True):
             there = cell + offset
             code += place * (OWN * (stones >> there & 1) if 0 <= there < length else OTHER)
-        return RENJU_FLAGS.get(Pattern(_renju_patterns()[code]), 0)
+        return RENJU_FLAGS.get(Pattern(_renju_patterns()[code]), 0) + near
+
+    def _is_near(self, length: int, stones: int, cell: int) -> bool:
+        """Whether with a stone on `cell` some win_length cells in a row lack two stones or fewer."""
+        window = (1 << self._win_length) - 1
+        return any(
+            (stones & window << start).bit_count() >= self._win_length - 3
+            for start in range(max(0, cell - self._win_length + 1), min(cell, length - self._win_length) + 1)
+        )
 
 
 def _is_unbroken(stones: int) -> bool:

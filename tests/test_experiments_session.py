@@ -54,6 +54,7 @@ class Waiting(Thinker):
         self.most = max(self.most, self.at_once)
         while not stopped():
             time.sleep(0.001)
+        time.sleep(0.02)  # nobody stops in no time
         self.at_once -= 1
         return int(np.argmax(board.legal_mask()))
 
@@ -232,6 +233,20 @@ def test_an_agent_answers_one_question_at_a_time(with_agent: Callable[[Agent], N
     for thread in threads:
         thread.join(5)
     assert agent.most == 1
+
+
+def test_an_agent_thinks_about_the_position_it_was_asked_about(with_agent: Callable[[Agent], None]) -> None:
+    class Counting(Scripted):
+        def choose(self, board: Board, rng: RandomSource) -> int:
+            return len(board.moves)
+
+    with_agent(Counting())
+    session = GameSession(Board(9, 9), white="x")
+    session.play(40)
+    question = session.question()
+    assert question is not None
+    session.undo()
+    assert question.answer().value == 1
 
 
 def test_listeners_may_use_the_session() -> None:

@@ -10,10 +10,10 @@ import numpy as np
 from experiments.config import Config
 from experiments.errors import UserError
 from experiments.plan import Plan
-from nn import PolicyNet
+from nn import BoardNet, ConvPolicyNet, PolicyNet, load_net
 
 
-def initial_net(config: Config) -> PolicyNet:
+def initial_net(config: Config) -> BoardNet:
     """The network before any training, the same at every call: it depends on the configuration alone."""
     if config.java_weights:
         java = PolicyNet.java()
@@ -21,13 +21,16 @@ def initial_net(config: Config) -> PolicyNet:
             {parameter.name: parameter.value for parameter in java.parameters()}, java.meta(), "java", config.dtype
         )
     if config.start:
-        net = PolicyNet.load(config.start, config.dtype)
-        sizes, wanted = (
-            (each.height, each.width, tuple(each.filters), each.hidden) for each in (net, config)
-        )
-        if sizes != wanted:
-            raise UserError(f"{config.start} holds a net of {sizes} (height, width, filters, hidden), wanted {wanted}")
+        net = load_net(config.start, config.dtype)
+        if not net.HAS_POLICY or net.HAS_VALUE or net.planes != 2:
+            raise UserError(f"{config.start} holds a {type(net).__name__}; REINFORCE teaches policies of two planes")
+        if (net.height, net.width) != (config.height, config.width):
+            board = f"{config.height}x{config.width}"
+            raise UserError(f"{config.start} plays on {net.height}x{net.width}; the board is {board}")
         return net
+    if config.net == "conv":
+        rng = np.random.default_rng([config.seed, 0])
+        return ConvPolicyNet(config.height, config.width, rng=rng, dtype=config.dtype)
     return PolicyNet(
         config.height,
         config.width,
@@ -46,8 +49,9 @@ def imitation_plan(config: Config) -> Plan:
         width=config.width,
         win_length=config.win_length,
         rule=config.rule,
-        filters=config.filters,
-        hidden=config.hidden,
+        net=config.net,
+        filters=() if config.start or config.net == "conv" else config.filters,
+        hidden=0 if config.start or config.net == "conv" else config.hidden,
         epochs=config.imitation_epochs,
         lessons=config.imitation_lessons,
         teacher=config.imitation_teacher,

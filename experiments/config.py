@@ -44,6 +44,8 @@ class Config:
     rule: str = "freestyle"
     """freestyle, standard or renju."""
 
+    net: str = "policy"
+    """policy: two convolutions and two dense layers of the sizes below; conv: convolutions alone."""
     filters: tuple[int, int] = (16, 32)
     """Filters of the two 3x3 convolutions."""
     hidden: int = 256
@@ -53,7 +55,7 @@ class Config:
     java_weights: bool = False
     """Start from the reference Java program's weights (15x15, filters 16 32, hidden 256) instead of random ones."""
     start: str = ""
-    """Start from the weights in this file (a policy.npz of the same sizes) instead of random ones."""
+    """Start from the weights in this file, whatever network of two planes it holds, instead of random ones."""
 
     imitation_epochs: int = 0
     """Begin with so many epochs of imitation, as `gomoku pretrain` does them."""
@@ -93,7 +95,7 @@ class Config:
     symmetric: bool = True
     """Play and learn through a random symmetry of the board."""
     watched: bool = False
-    """Let networks watch their games stone by stone, faster on large boards; a symmetry then lasts a whole game."""
+    """Let networks (policy ones) watch their games, faster on large boards; a symmetry then lasts a whole game."""
     learnt_share: float = 1.0
     """The share of the decisions that are learnt from, mostly those that matter, weighted to stand for all."""
     average: float = 0.0
@@ -154,6 +156,7 @@ class Config:
         plain = self.name.isprintable() and "/" not in self.name and 1 <= len(self.name) <= 100
         _check(plain, "name", repr(self.name), "1 to 100 printable letters, none of them a /")
         _check(self.rule in {rule.value for rule in Rule}, "rule", self.rule, "freestyle, standard or renju")
+        _check(self.net in ("policy", "conv"), "net", self.net, "policy or conv")
         _check(self.dtype in ("float32", "float64"), "dtype", self.dtype, "float32 or float64")
         baselines = ("none", "mean", "tactics", "features")
         _check(self.baseline in baselines, "baseline", self.baseline, "none, mean, tactics or features")
@@ -193,7 +196,8 @@ class Config:
             cells = self.height * self.width
             _check(getattr(self, key) <= cells, key, getattr(self, key), f"at most the {cells} cells of the board")
         if self.java_weights:
-            java = (self.height, self.width, self.filters, self.hidden) == (15, 15, (16, 32), 256)
+            sizes = (self.height, self.width, self.filters, self.hidden, self.net)
+            java = sizes == (15, 15, (16, 32), 256, "policy")
             _check(java, "java_weights", True, "false unless the board is 15x15, filters [16, 32] and hidden 256")
             _check(not self.start, "start", self.start, "no file besides java_weights")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -152,13 +152,11 @@ class Learner:
         self.imitated = pupil.games
         self.positions += pupil.positions - before[1]
         if pupil.epochs == self.config.imitation_epochs:
-            best, *_ = pupil.best()
-            assert isinstance(best, PolicyNet)  # as imitation_plan asks for
-            self.start_from(best.copy())
+            self.start_from(pupil.best()[0].copy())
             self.pupil = None
         return Report(self.imitated - before[0], learning_rate, 0.0, None, None, None, imitated=imitated)
 
-    def start_from(self, net: PolicyNet) -> None:
+    def start_from(self, net: BoardNet) -> None:
         """Go on from this network, with no past."""
         config = self.config
         self.net = net
@@ -174,16 +172,11 @@ class Learner:
         seats, opponents, kinds = self.league.draw(count, self.rng)
         games = self.new_games(count)
         open_randomly(games, (draw_uniforms(self.rng, count) * (config.opening_plies + 1)).astype(np.int64), self.rng)
-        playing = partial(play_watched, memory=self._memory) if config.watched else play
-        decisions = playing(
-            self.net,
-            seats,
-            opponents,
-            games,
-            temperature=config.temperature,
-            symmetric=config.symmetric,
-            rng=self.rng,
-        )
+        how: dict[str, Any] = {"temperature": config.temperature, "symmetric": config.symmetric}
+        if config.watched and isinstance(self.net, PolicyNet):
+            decisions = play_watched(self.net, seats, opponents, games, **how, rng=self.rng, memory=self._memory)
+        else:
+            decisions = play(self.net, seats, opponents, games, **how, rng=self.rng)
         self.league.learn(seats, games.winner)
         self.games += count
         self.positions += len(decisions)

@@ -11,21 +11,20 @@ from typing import Any
 from numpy.typing import NDArray
 
 from experiments.learner import Learner
-from nn import PolicyNet
 from nn.weights import WeightsError, check_array, check_names
 from rl.weight_average import WeightAverage
 
 
 def arrays_of(learner: Learner) -> dict[str, NDArray[Any]]:
     """Weights, moments, past selves, baseline and what else there is."""
-    out = {f"net.{p.name}": p.value for p in learner.net.parameters()}
+    out = {f"net.{name}": array for name, array in learner.net.arrays().items()}
     out |= {f"optimizer.{name}": array for name, array in learner.optimizer.state().items()}
     out |= {f"baseline.{name}": array for name, array in learner.baseline.state().items()}
     for i, snapshot in enumerate(learner.league.snapshots):
-        out |= {f"past{i}.{p.name}": p.value for p in snapshot.parameters()}
+        out |= {f"past{i}.{name}": array for name, array in snapshot.arrays().items()}
     out["league.rates"] = learner.league.rates
     if learner.average is not None:
-        out |= {f"average.{p.name}": p.value for p in learner.average.net.parameters()}
+        out |= {f"average.{name}": array for name, array in learner.average.net.arrays().items()}
     if learner.gate is not None:
         out |= {f"gate.{name}": array for name, array in learner.gate.state().items()}
     if learner.pupil is not None:
@@ -62,14 +61,15 @@ def restore(
     check_names(f"{where}, baseline", baseline, list(state))
     for name, array in state.items():
         check_array(f"{where}, baseline", name, baseline[name], array.shape, array.dtype)
-    net = PolicyNet.from_arrays(part("net."), wanted, where)
-    snapshots = [PolicyNet.from_arrays(part(f"past{i}."), wanted, where) for i in range(meta["snapshots"])]
+    kind = type(learner.net)
+    net = kind.from_arrays(part("net."), wanted, where)
+    snapshots = [kind.from_arrays(part(f"past{i}."), wanted, where) for i in range(meta["snapshots"])]
     learner.start_from(net)
     learner.optimizer.load_state(part("optimizer."))
     learner.baseline.load_state(baseline)
     learner.league.snapshots, learner.league.rates = snapshots, arrays["league.rates"]
     if learner.average is not None:
-        mean = PolicyNet.from_arrays(part("average."), wanted, where)
+        mean = kind.from_arrays(part("average."), wanted, where)
         learner.average = WeightAverage(mean, learner.average.decay)
     if learner.gate is not None:
         learner.gate.load_state(part("gate."))

@@ -11,6 +11,7 @@ their table registry, and cost. For speed, and to be skipped at first: workspace
 
 from nn.board_net import AnswerError, BoardNet
 from nn.conv import Conv2D
+from nn.conv_policy_net import ConvPolicyNet
 from nn.layers import Dense, Flatten, Layer, NoForwardError, NonFiniteError, Parameter, ReLU, ShapeError, Tanh
 from nn.losses import MaskError
 from nn.network import Sequential
@@ -31,6 +32,7 @@ __all__ = [
     "BatchNorm2D",
     "BoardNet",
     "Conv2D",
+    "ConvPolicyNet",
     "Dense",
     "Dropout",
     "Flatten",

@@ -2,6 +2,7 @@
 
     policy        PolicyNet          logits   two convolutions, two dense layers: the main one
     three_plane   ThreePlaneNet      logits   batch normalisation, dropout, and a plane for the colour to move
+    conv          ConvPolicyNet      logits   convolutions alone: a line learnt anywhere is known everywhere
     residual      ResidualPolicyNet  logits   residual blocks
     value         ValueNet           value    the policy network's layers with one answer
     policy_value  PolicyValueNet     both     residual blocks with two heads
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from nn.board_net import BoardNet
+from nn.conv_policy_net import ConvPolicyNet
 from nn.policy_net import PolicyNet
 from nn.residual_net import PolicyValueNet, ResidualPolicyNet
 from nn.three_plane_net import Source, ThreePlaneNet
@@ -22,6 +24,7 @@ from nn.weights import WeightsError, load_arrays
 
 NETS: dict[str, type[BoardNet]] = {
     "policy": PolicyNet,
+    "conv": ConvPolicyNet,
     "three_plane": ThreePlaneNet,
     "residual": ResidualPolicyNet,
     "value": ValueNet,

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from env import BLACK, Rule
 from env.lockstep import Lockstep
 from env.observation import Positions
-from nn import PolicyNet
+from nn import BoardNet
 from nn.losses import entropy, masked_log_softmax, masked_log_softmax_backward
 from nn.optim import Adam, clip_gradients
 from rl.agents.base import BatchAgent
@@ -99,7 +99,7 @@ def try_moves(games: Lockstep, cells: IntArray, opponent: BatchAgent, rng: Rando
 
 
 def drill(
-    net: PolicyNet,
+    net: BoardNet,
     optimizer: Adam,
     games: Lockstep,
     opponent: BatchAgent,

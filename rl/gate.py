@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn import PolicyNet
+from nn import BoardNet
 from nn.optim import Adam
 
 
@@ -29,14 +29,14 @@ class Gate:
 
     FADE = 0.8
 
-    def __init__(self, net: PolicyNet, optimizer: Adam, drop: float, least_entropy: float) -> None:
+    def __init__(self, net: BoardNet, optimizer: Adam, drop: float, least_entropy: float) -> None:
         self.drop, self.least_entropy = drop, least_entropy
         self.mean = self.best = -1.0  # no game yet
         self.factor = 1.0  # on the learning rate
         self._kept: dict[str, NDArray[Any]] = {}
         self._keep(net, optimizer)
 
-    def look(self, net: PolicyNet, optimizer: Adam, win_rate: float, entropy: float) -> str | None:
+    def look(self, net: BoardNet, optimizer: Adam, win_rate: float, entropy: float) -> str | None:
         """Take one update's figures in; returns why the net was put back, if it was."""
         self.mean = win_rate if self.mean < 0 else self.FADE * self.mean + (1 - self.FADE) * win_rate
         if entropy < self.least_entropy:
@@ -57,7 +57,7 @@ class Gate:
         self.mean = self.best
         return reason
 
-    def _keep(self, net: PolicyNet, optimizer: Adam) -> None:
+    def _keep(self, net: BoardNet, optimizer: Adam) -> None:
         self._kept = {f"net.{p.name}": p.value.copy() for p in net.parameters()}
         self._kept |= {f"optimizer.{name}": array for name, array in optimizer.state().items()}
 

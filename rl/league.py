@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from env import BLACK, WHITE
-from nn import PolicyNet
+from nn import BoardNet
 from rl.agents import BatchAgent, PolicyAgent, make_agent
 from rl.sampling import IntArray, RandomSource, draw_uniforms, inverse_cdf
 from rl.selfplay import LEARNER
@@ -44,12 +44,12 @@ class League:
         self.weights = np.array([shares[name] for name in self.names], dtype=np.float64)
         self.capacity, self.at_once, self.temperature = capacity, at_once, temperature
         self.difficulty = difficulty
-        self.snapshots: list[PolicyNet] = []
+        self.snapshots: list[BoardNet] = []
         self.rates = np.zeros(0)  # the learner's share of wins against each snapshot, faded; 0.5 before any game
         self._met: IntArray = np.zeros(0, dtype=np.int64)  # the snapshots among the opponents drawn last
         self._agents = {name: batch_agent(name) for name in self.names if name not in (SELF, POOL)}
 
-    def remember(self, net: PolicyNet) -> None:
+    def remember(self, net: BoardNet) -> None:
         """Add a frozen copy of the learner to the pool."""
         if len(self.snapshots) >= self.capacity:
             self.snapshots, self.rates = self.snapshots[::2], self.rates[::2]

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn import PolicyNet
+from nn import BoardNet
 from nn.losses import entropy, masked_log_softmax, weighted_cross_entropy
 from nn.optim import Adam, clip_gradients
 from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms
@@ -63,7 +63,7 @@ def standardised(advantages: NDArray[np.float64], groups: IntArray) -> NDArray[n
 
 
 def policy_gradient(
-    net: PolicyNet,
+    net: BoardNet,
     planes: NDArray[np.float32],
     legal: BoolArray,
     actions: IntArray,
@@ -126,7 +126,7 @@ def choose_lessons(
 
 
 def update(
-    net: PolicyNet,
+    net: BoardNet,
     optimizer: Adam,
     decisions: Decisions,
     advantages: NDArray[np.float64],

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from env.lockstep import Lockstep
-from nn import PolicyNet
+from nn import BoardNet
 from nn.losses import masked_log_softmax
 from rl.agents.base import BatchAgent
 from rl.middle import middle_cells
@@ -81,7 +81,7 @@ def open_randomly(games: Lockstep, plies: IntArray, rng: RandomSource) -> None:
 
 
 def play(
-    net: PolicyNet,
+    net: BoardNet,
     seats: IntArray,
     opponents: Sequence[BatchAgent],
     games: Lockstep,
@@ -107,7 +107,7 @@ def play(
             if player == LEARNER:
                 view = views.draw(len(which), symmetric, rng)
                 planes, legal = views.see(positions, view)
-                logits = net.predict(planes.astype(net.dtype, copy=False))
+                logits = net.logits(planes.astype(net.dtype, copy=False))
                 log_p = masked_log_softmax(logits / temperature, legal)
                 chosen = inverse_cdf(np.exp(log_p), draw_uniforms(rng, len(which)))
                 cells = views.cells(chosen, view)

@@ -15,7 +15,7 @@ import pytest
 
 from experiments.__main__ import main
 from experiments.metrics import read_metrics
-from nn import PolicyNet
+from nn import PolicyNet, load_net
 
 TINY = (
     "name=tiny", "height=4", "width=4", "win_length=3", "filters=[2, 3]", "hidden=8", "games=640",
@@ -254,5 +254,18 @@ def test_training_starts_from_a_file_of_weights(full_recipe, tmp_path, capsys):
     net, there = initial_net(load_config(None, None, settings)), PolicyNet.load(start)
     pairs = zip(net.parameters(), there.parameters(), strict=True)
     assert all(np.array_equal(a.value, b.value) for a, b in pairs)
-    assert main(command("--run-dir", str(tmp_path / "a"), settings=(f"start={start}", "hidden=9"))) == 2
-    assert "holds a net of" in capsys.readouterr().err
+    assert main(command("--run-dir", str(tmp_path / "a"), settings=(f"start={start}", "width=5"))) == 2
+    assert "plays on 4x4; the board is 4x5" in capsys.readouterr().err
+
+
+def test_a_network_of_convolutions_alone_is_trained_and_resumed_alike(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    settings = ("net=conv", "imitation_epochs=1", "imitation_lessons=5", "drills=0", "drills_from_games=8")
+    assert main(command("--run-dir", str(one), games=192, settings=settings)) == 0
+    assert type(load_net(one / "policy.npz")).__name__ == "ConvPolicyNet"
+    process = spawn(*command("--run-dir", str(two), games=192, settings=settings))
+    wait_for_rows(process, two, 3)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert main(["train", "--resume", str(two)]) == 0
+    assert weights(one) == weights(two)

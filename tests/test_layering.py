@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # A file imports only files to its left. A package's __init__ only re-exports; `agents` is rl's table of agents.
 ORDER = {
-    "nn": "init layers conv losses network norm residual branches java_random weights workspace strips fast board_net "
+    "nn": "init layers conv losses network norm residual branches java_random weights workspace strips fast board_net conv_policy_net "
     "policy_net value_net three_plane_net residual_net registry cost incremental optim gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree setup_stones "
     "sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
@@ -22,15 +22,16 @@ ORDER = {
     "search.threes search.forced_wins search.tree search.stretches search.line_values search.minimax "
     "search.lookahead search.transposition search.search search.insights agents.base agents.random "
     "agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority agents.threat agents.alphabeta "
-    "agents.policy agents.judges agents.mcts agents.outside agents match middle views supervised lessons "
+    "agents.policy agents.judges agents.mcts q_table agents.qlearning agents.outside agents match middle views supervised lessons "
     "demonstrations examples watch "
     "selfplay watched_play league returns baseline value_regression weight_average gate teacher_pull reinforce "
     "tactics drill tactical_suite arena elo sprt fleet openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
     "plots standings arena_plots tournament_plan tournament boards game_files position analyse rule_trials rules show "
     "info example_files generate plan lesson_sources pupil known_wins beginning learner learner_state verdict train "
-    "pretrain race "
-    "torch_twin contests bench tactics_report thought player outlook question game session play move_clock "
+    "pretrain train_q race "
+    "torch_twin contests bench tactics_report thought player outlook question game session play "
+    "board_grid board_canvas curve_canvas rule_desk rules_window window gui move_clock "
     "protocol_game brain "
     "__main__",
 }

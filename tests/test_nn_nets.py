@@ -277,6 +277,8 @@ def test_a_residual_of_nothing_is_the_thing_itself() -> None:
 
 def small(name: str, dtype: type = np.float32) -> BoardNet:
     sizes = {"filters": 3, "blocks": 1} if "residual" in name or name == "policy_value" else {"filters": (2, 3)}
+    if name == "conv":
+        sizes = {"filters": 3, "kernels": (3, 1)}
     net = make_net(name, 3, 4, rng=np.random.default_rng(0), dtype=dtype, **sizes)
     net.forward(some(net, 5, dtype))  # so that running statistics are some that were gathered
     return net

@@ -13,7 +13,11 @@ from nn.losses import masked_log_softmax
 from rl.agents import AgentSpecError, PolicyAgent, make_agent
 from rl.agents.policy import mean_log_p
 
-SIZES = {"residual": {"filters": 3, "blocks": 1}, "policy_value": {"filters": 3, "blocks": 1}}
+SIZES = {
+    "conv": {"filters": 4, "kernels": (3, 1)},
+    "residual": {"filters": 3, "blocks": 1},
+    "policy_value": {"filters": 3, "blocks": 1},
+}
 
 
 def a_net(name: str = "policy", height: int = 5, width: int = 5, seed: int = 0) -> BoardNet:

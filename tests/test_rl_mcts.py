@@ -140,6 +140,23 @@ def test_values_are_turned_round_at_each_step() -> None:
     assert child.visits[3] == 1 and child.totals[3] == pytest.approx(0.75)
 
 
+def test_descent_avoids_what_is_proven_to_lose_and_what_waits_to_be_judged() -> None:
+    tree = Tree(Board(3, 3, 3))
+    (leaf,) = tree.leaves(1)
+    leaf.node.grow(np.array([1 - 8e-6, *[1e-6] * 8]), 0.0)
+    back_up(leaf.way, leaf.node)
+    waiting = tree.leaves(8)
+    assert waiting[0].way[0][1] == 0
+    assert tree.root.visits.sum() == len(waiting) == tree.simulations - 1, "a withdrawn descent leaves no trace"
+    assert tree.root.totals.sum() == -len(waiting), "each waiting leaf counts as lost"
+    for each in waiting:
+        each.node.grow(np.full(8, 1 / 8), -1.0)  # bad for the other side: move 0 looks best
+        back_up(each.way, each.node)
+    assert tree.root.promising() == 0
+    tree.root.learn(0, LOST)
+    assert tree.root.promising() != 0
+
+
 # --- What the rules say at once ---------------------------------------------------------------------------------------
 
 
@@ -263,12 +280,12 @@ def an_imitator() -> PolicyNet:
 
 def test_it_beats_the_policy_it_searches_with() -> None:
     net = an_imitator()
-    agent = MctsAgent(Judge(net, Rollouts(GreedyAgent())), 24)
+    agent = MctsAgent(Judge(net, Rollouts(GreedyAgent())), 16)
     result = compare(
-        agent, PolicyAgent(net), 100, new_board=lambda: Board(6, 6, 4), rng=np.random.default_rng(7)
+        agent, PolicyAgent(net), 60, new_board=lambda: Board(6, 6, 4), rng=np.random.default_rng(7)
     ).total
     low, high = result.interval
-    assert low > 0.7, (result.win_rate, low, high)
+    assert low > 0.6, (result.win_rate, low, high)
 
 
 def test_many_boards_at_once_are_searched_as_one_by_one() -> None:
@@ -310,15 +327,15 @@ def test_what_is_kept_helps_and_does_not_grow_for_ever(monkeypatch: pytest.Monke
     agent.choose(board, rng)
     assert before > 0 and fresh.visits.sum() == 29
     monkeypatch.setattr("rl.agents.mcts.KEPT", 3)
-    agent.choose_many([Board(5, 5, 4)] * 8, rng)
-    assert len(agent._kept) <= 3 < KEPT
+    agent.choose_many([Board.from_moves([cell], 5, 5, 4) for cell in range(8)], rng)
+    assert len(agent._kept) == 3 < KEPT
 
 
-@pytest.mark.parametrize("settings", [(5, 6, 5, Rule.STANDARD), (7, 7, 5, Rule.RENJU), (3, 3, 3)])
+@pytest.mark.parametrize("settings", [(5, 6, 5, Rule.STANDARD), (6, 6, 5, Rule.RENJU), (3, 3, 3)])
 def test_whole_games_under_every_rule(settings: tuple[object, ...]) -> None:
     rng = np.random.default_rng(11)
     for values in (True, False):
-        agent = MctsAgent(a_judge(settings[0], settings[1], values=values), 4, temperature=0.5, noise=0.25)
+        agent = MctsAgent(a_judge(settings[0], settings[1], values=values), 3, temperature=0.5, noise=0.25)
         for seats in ((RandomAgent(), agent), (agent, agent)):
             board = Board(*settings)
             record = play_game(*seats, board, rng)
@@ -351,10 +368,14 @@ def test_one_simulation_is_the_policy_where_the_rules_leave_a_choice() -> None:
 def test_no_time_and_a_stop_still_give_a_legal_move() -> None:
     board = random_board(np.random.default_rng(14), 6, 7, 7, 5)
     before = board.moves[:]
-    agent = an_agent(7, 7, 10_000)
+    agent = an_agent(7, 7, 2000)
+    judge, judged = agent.judge, []
+    agent.judge = lambda leaves, *rest: (judged.append(len(leaves)), judge(leaves, *rest))
     for seconds, stopped in ((0.0, False), (1000.0, True), (0.02, False)):
+        judged.clear()
         cell = agent.think(board, np.random.default_rng(0), seconds=seconds, stopped=lambda s=stopped: s)
         assert board.legal_mask()[cell] and board.moves == before
+        assert sum(judged) == 1 if seconds != 0.02 else sum(judged) < 2000
     with pytest.raises(IllegalMoveError, match="nothing to choose"):
         agent.choose(Board.from_moves([0, 10, 1, 11, 2, 12, 3, 13, 4], 7, 7, 5), np.random.default_rng(0))
 

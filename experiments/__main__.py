@@ -74,6 +74,14 @@ COMMANDS = {
         "Everything goes into a run directory; Ctrl-C saves and stops after the epoch, --resume continues bit for bit.",
         "gomoku pretrain --from games.npz --epochs 50 --schedule steps",
     ),
+    "train-q": Command(
+        "experiments.train_q",
+        "learn a small board by Q-learning",
+        "Learn what each move is worth in each position, in a table: from its own games or from games against an agent,\n"
+        "one move after the other. The table and a picture of its curve are written at every measurement and at Ctrl-C;\n"
+        "a table that is there is learnt on. gomoku evaluate qlearning:FILE plays with it.",
+        "gomoku train-q runs/q.npz --games 20000 --seed 1",
+    ),
     "evaluate": Command(
         "experiments.evaluate",
         "measure one agent against another",
@@ -110,6 +118,14 @@ COMMANDS = {
         "Type a crossing such as h8 to put your stone there; undo, hint, resign, new, save, load, help and quit do what\n"
         "they say. It works through a pipe too. Against a network the board is the one it was made for.",
         "gomoku play --agent threat --colour white --rule renju",
+    ),
+    "gui": Command(
+        "experiments.gui",
+        "play in a window",
+        "Click a crossing to put your stone there. Opponent, side, rule and size are chosen beside the board. Hints,\n"
+        "a network's preferences and how the game goes are shown, games are opened and saved as SGF, and the rules of\n"
+        "the alpha-beta player have sliders. Where there is no display, `gomoku play` plays in the terminal.",
+        "gomoku gui --agent threat --rule renju",
     ),
     "analyse": Command(
         "experiments.analyse",

@@ -70,15 +70,15 @@ COMMANDS = {
         "experiments.pretrain",
         "teach a policy by imitation",
         "Make a network's preferences those of a teacher: of one that labels positions on the fly (many of them met\n"
-        "by the network's own play), of examples that generate wrote, or of recorded games (SGF, .psq, whole folders).\n"
+        "by the network's own play), of examples that generate wrote, or of recorded games (SGF, .psq, folders).\n"
         "Everything goes into a run directory; Ctrl-C saves and stops after the epoch, --resume continues bit for bit.",
         "gomoku pretrain --from games.npz --epochs 50 --schedule steps",
     ),
     "train-q": Command(
         "experiments.train_q",
         "learn a small board by Q-learning",
-        "Learn what each move is worth in each position, in a table: from its own games or from games against an agent,\n"
-        "one move after the other. The table and a picture of its curve are written at every measurement and at Ctrl-C;\n"
+        "Learn what each move is worth in each position, in a table: from its own games or from games with an agent,\n"
+        "one move after the other. The table and a picture of its curve are written at every measurement and Ctrl-C;\n"
         "a table that is there is learnt on. gomoku evaluate qlearning:FILE plays with it.",
         "gomoku train-q runs/q.npz --games 20000 --seed 1",
     ),
@@ -115,7 +115,7 @@ COMMANDS = {
     "play": Command(
         "experiments.play",
         "play against an agent in the terminal",
-        "Type a crossing such as h8 to put your stone there; undo, hint, resign, new, save, load, help and quit do what\n"
+        "Type a crossing such as h8 to put your stone there; undo, hint, resign, new, save, load, help, quit do what\n"
         "they say. It works through a pipe too. Against a network the board is the one it was made for.",
         "gomoku play --agent threat --colour white --rule renju",
     ),

@@ -53,6 +53,13 @@ def test_priority_goes_by_its_list_and_draws_within_a_class() -> None:
     assert len(choices(agent, Board(), 200)) > 100
 
 
+def test_summed_wins_even_where_a_block_would_stop_two_fives_and_a_three() -> None:
+    board = board_of(
+        "d4 e4 f4 g4 a1 c1 o1 o3 a15 a12 o15", "d10 e10 f10 g10 h11 h12 h13 h14 c4 i11 j12"
+    )
+    assert choices(make_agent("summed"), board) == {"h4"}
+
+
 def test_summed_sees_a_double_threat_that_no_single_line_shows() -> None:
     board = board_of("f8 g8 h6 h7", "a1 a3 c1 o15")
     assert choices(make_agent("summed"), board) == {"h8"}

@@ -207,7 +207,7 @@ def test_an_answer_that_comes_too_late_is_dropped(
     question = session.question()
     assert question is not None
     answers: list[bool] = []
-    thread = threading.Thread(target=lambda: answers.append(session.accept(question.answer())))
+    thread = threading.Thread(target=lambda: answers.append(session.accept(question.answer())), daemon=True)
     thread.start()
     while not agent.at_once:
         time.sleep(0.001)
@@ -226,7 +226,7 @@ def test_an_agent_answers_one_question_at_a_time(with_agent: Callable[[Agent], N
         session.play(40)
         question = session.question()
         assert question is not None
-        threads.append(threading.Thread(target=question.answer))
+        threads.append(threading.Thread(target=question.answer, daemon=True))
         threads[-1].start()
         time.sleep(0.005)
         session.undo()

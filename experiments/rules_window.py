@@ -84,8 +84,9 @@ class RulesWindow(tk.Toplevel):
 
     def _watch(self) -> None:
         assert self._match is not None
+        is_over = self._match.is_over  # before its last words are read
         self.message.set(self._match.text)
-        if self._match.is_over:
+        if is_over:
             self.button.configure(text="Match new against old")
         else:
             self.after(WATCH_MS, self._watch)

@@ -30,8 +30,9 @@ ORDER = {
     "plots standings arena_plots tournament_plan tournament boards game_files position analyse rule_trials rules show "
     "info example_files generate plan lesson_sources pupil known_wins beginning learner learner_state verdict train "
     "pretrain train_q race "
-    "torch_twin contests bench tactics_report thought player outlook question game session play "
-    "board_grid board_canvas curve_canvas rule_desk rules_window window gui move_clock "
+    "torch_twin contests bench tactics_report notebook_files thought player outlook question game session play "
+    "board_grid board_canvas curve_canvas rule_desk rules_window window gui notebook_game widget rules_widget "
+    "move_clock "
     "protocol_game brain "
     "__main__",
 }

@@ -14,10 +14,11 @@ from env.coords import parse_cell
 from experiments import tactics_report as report
 from rl.search.budget import Budget, BudgetSpent
 from rl.search.forced_wins import Proof, forced_win, prove
-from rl.search.fours import fours_by_definition
+from rl.search.fours import FourSearch, fours_by_definition
 from rl.search.line_codes import code_of
 from rl.search.threat_board import ThreatBoard
 from rl.search.threat_tables import ThreatTables, threats_by_definition, threes_by_definition
+from rl.search.threes import ThreeSearch
 
 WINS = Path(__file__).parent / "data" / "tactics" / "wins.json"
 MOVE = re.compile(r"[a-z]\d+")
@@ -83,17 +84,16 @@ def beat(bits: Bitboard, line: tuple[int, ...]) -> None:
 
 def random_board(rng: random.Random, size: int, win_length: int, rule: Rule, plies: int) -> Board | None:
     """A position nobody has won: most fives are blocked, none is played."""
-    board = Board(size, size, win_length, rule)
+    bits = Bitboard(size, size, win_length, rule)
     for _ in range(plies):
-        bits = Bitboard.from_board(board)
-        quiet = bits.cells_of(bits.legal() & ~bits.winning(board.to_move))
-        blocks = [cell for cell in quiet if bits.bit(cell) & bits.winning(-board.to_move)]
+        quiet = bits.legal() & ~bits.winning(bits.to_move)
+        blocks = quiet & bits.winning(-bits.to_move)
         if not quiet:
             return None
-        board.play(rng.choice(blocks if blocks and rng.random() < 0.8 else quiet))
-        if board.is_over:
+        bits.play(rng.choice(bits.cells_of(blocks if blocks and rng.random() < 0.8 else quiet)))
+        if bits.winner is not None:
             return None
-    return board
+    return Board.from_moves(bits.moves, size, size, win_length, rule)
 
 
 def random_boards(seed: int, count: int) -> list[Board]:
@@ -232,6 +232,28 @@ def best_outcome(bits: Bitboard, known: dict) -> int:
                 break
         known[bits.key] = best
     return known[bits.key]
+
+
+def test_a_reply_outside_the_zone_changes_nothing() -> None:
+    """The menace is played out against every reply that is said not to matter; only long menaces are asked."""
+    asked = 0
+    for board in random_boards(6, 200):
+        ground, attacker = ThreatBoard(board), -board.to_move
+        if ground.fives(BLACK) or ground.fives(-BLACK):
+            continue
+        fours = FourSearch(ground, attacker, Budget())
+        menace = fours.find(None)
+        if menace is None or len(menace) == 3:
+            continue
+        asked += 1
+        zone = set(ThreeSearch(ground, attacker, Budget(), fours, wide=False).zone(menace))
+        bits = Bitboard.from_board(board)
+        for reply in bits.cells_of(bits.legal()):
+            if reply not in zone:
+                bits.play(reply)
+                beat(bits, menace)
+                bits.undo()
+    assert asked > 10
 
 
 @pytest.mark.parametrize("rule", list(Rule))

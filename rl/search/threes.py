@@ -198,7 +198,7 @@ class ThreeSearch:
             return
         position.line = menace
         position.edges = []
-        for cell in self._zone(menace, counters):
+        for cell in self.zone(menace):
             if self._is_illegal(cell):
                 continue
             board.place(cell, -colour)
@@ -220,7 +220,7 @@ class ThreeSearch:
         self._board.remove(reply, -self._colour)
         return threats
 
-    def _zone(self, menace: Line, counters: Iterable[int]) -> Iterable[int]:
+    def zone(self, menace: Line) -> Iterable[int]:
         """Return the cells where a reply can matter to the menace; every other reply loses to it.
 
         They are the cells where it is played and answered; where the other side makes a four now; and where it might
@@ -230,7 +230,7 @@ class ThreeSearch:
         board = self._board
         if ANYWHERE in menace or self._is_delicate(menace):
             return list(board.empty())
-        zone = dict.fromkeys((*menace, *counters))
+        zone = dict.fromkeys((*menace, *board.fours(-self._colour)))
         answers = menace[1:-2:2]
         if answers:
             own, theirs = board.stones(self._colour), board.stones(-self._colour)

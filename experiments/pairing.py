@@ -111,8 +111,8 @@ def board_size(args: argparse.Namespace, agents: Sequence[Agent]) -> tuple[int, 
         raise UserError("--size says height and width at once; name either --size or --height and --width")
     if (args.height is None) != (args.width is None):
         raise UserError("--height and --width go together; for a square board name --size")
-    nets = {agent.name: agent.net for agent in agents if hasattr(agent, "net")}
-    own = {name: (net.height, net.width) for name, net in nets.items()}
+    nets = {agent.name: getattr(agent, "net", None) for agent in agents}
+    own = {name: (net.height, net.width) for name, net in nets.items() if net is not None}
     if args.size is not None:
         asked = (args.size, args.size)
     elif args.height is not None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 
 from nn import BoardNet, load_net
+from nn.weights import load_arrays
 from rl.agents.alphabeta import SLOW, AlphaBetaAgent, Settings
 from rl.agents.base import Agent, BatchAgent
 from rl.agents.greedy import GreedyAgent
@@ -20,10 +21,12 @@ from rl.agents.mcts import MctsAgent
 from rl.agents.outside import OutsideAgent, command_words
 from rl.agents.policy import PolicyAgent
 from rl.agents.priority import PriorityAgent
+from rl.agents.qlearning import QLearningAgent
 from rl.agents.random import RandomAgent
 from rl.agents.shapes import MINDS, mind
 from rl.agents.summed import SummedAgent
 from rl.agents.threat import ThreatAgent
+from rl.q_table import QTable
 from rl.search.rule_file import RuleFile
 
 __all__ = ["Agent", "AgentSpecError", "BatchAgent", "GreedyAgent", "PolicyAgent", "RandomAgent", "make_agent"]
@@ -61,7 +64,9 @@ def make_agent(spec: str) -> Agent:
                                         tree search with a policy network's moves; values from a network: that of
                                         value=PATH, or PATH itself if it has them, or else from games played on by
                                         greedy or random; noise is the share of chance at the root, for self-play
-
+    qlearning:TABLE[,epsilon=0,net=PATH]
+                                        the largest Q of a table that gomoku train-q wrote, plus the log p of a policy
+                                        network if one is named; epsilon is the chance of any legal move
     brain:COMMAND[,time=S]              a program that speaks the Gomocup protocol, S seconds a move (default: 1);
                                         quotes as for a shell keep commas: brain:'./engine -x a,b',time=0.5
 
@@ -215,6 +220,17 @@ def _noise(spec: str, options: dict[str, str]) -> float:
     return noise
 
 
+def _make_qlearning(spec: str, argument: str, options: dict[str, str]) -> Agent:
+    path = options.pop("net", None)
+    epsilon = _take(spec, options, epsilon=0.0)["epsilon"]
+    if not argument:
+        raise AgentSpecError(f"{spec!r} names no table; write qlearning:FILE")
+    if not 0 <= epsilon <= 1:
+        raise AgentSpecError(f"epsilon in {spec!r} is a chance, from 0 to 1")
+    table = QTable.from_arrays(*load_arrays(argument), argument)
+    return QLearningAgent(table, None if path is None else _policy_at(path), epsilon, spec)
+
+
 def _make_brain(spec: str, argument: str, options: dict[str, str]) -> Agent:
     taken = _take(spec, options, time=1.0)
     if not 0 < taken["time"] < math.inf:
@@ -232,5 +248,6 @@ _MAKERS: dict[str, Callable[[str, str, dict[str, str]], Agent]] = {
     "threat": _make_threat,
     "alphabeta": _make_alphabeta,
     "shapes": _make_shapes,
+    "qlearning": _make_qlearning,
     "brain": _make_brain,
 }

@@ -151,7 +151,7 @@ def test_ceilings_are_never_below_what_two_moves_bring(rule):
         board = random_position(rng, rule, 14, SIZES[:2])
         colour = board.to_move
         look = Lookahead(board, VALUES[rule], RULES.worths(len(board.moves))["centre"])
-        if winning(board, -colour) or look.fours(0, colour) or not board.moves:
+        if winning(board, colour) or winning(board, -colour) or not board.moves:
             continue
         moves = len(board.moves)
         here = static(board, RULES, moves)

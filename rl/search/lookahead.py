@@ -203,23 +203,29 @@ class Lookahead:
     def ceilings(self, k: int, colour: int, cells: list[int]) -> dict[int, int]:
         """Return what some quiet moves of `colour` and the best answer elsewhere change, in hundredths, by cell.
 
-        Where nobody can win at once and `colour` cannot make a four, a move that does not come near one gains no more
-        than this two moves later: the answers looked at lie on no line with it, so their gains are what they are now,
-        and they make no four either. Other moves are left out.
+        Where nobody can win at once and `colour` has no promising four, a move that comes near no four, nor lies where
+        it could help one, gains no more than this two moves later: the answers looked at lie on no line with it, so
+        their gains are what they are now, and they make no four either. Other moves are left out.
         """
         level = self.levels[k]
         mine, theirs = (level.black, level.white) if colour == BLACK else (level.white, level.black)
+        flags = mine.astype(np.int64) % UNIT
+        helping = 0
+        for four in (flags % THREES > 0).nonzero()[0].tolist():  # also where it is forbidden as yet
+            if flags[four] >= 2 * NEAR_FOURS:
+                return {}
+            helping |= self._in_line[four]
         made = theirs.astype(np.int64) % NEAR_FOURS
         answers = np.where(level.near & (made % THREES == 0) & (made < 2 * THREES), theirs, -TAKEN)
         best = answers.argsort()[: -ANSWERS - 1 : -1].tolist()
         gains = [int(answers.item(answer)) // UNIT if answers.item(answer) > -TAKEN / 2 else None for answer in best]
         ceilings = {}
-        for cell, gain in zip(cells, mine.take(cells).astype(np.int64).tolist(), strict=True):
-            if gain % UNIT == 0:
+        for cell, flag, gain in zip(cells, flags.take(cells).tolist(), mine.take(cells).tolist(), strict=True):
+            if not flag and not helping >> cell & 1:
                 in_line = self._in_line[cell]
                 for answer, loss in zip(best, gains, strict=True):
                     if loss is not None and not in_line >> answer & 1:
-                        ceilings[cell] = gain // UNIT - loss
+                        ceilings[cell] = int(gain) // UNIT - loss
                         break
         return ceilings
 
@@ -240,6 +246,10 @@ class Lookahead:
                 colour = -colour
             self._verdicts[key] = bool(forbidden_at(stones, cell))
         return self._verdicts[key]
+
+    def near_the_end(self, k: int) -> bool:
+        """Whether two more moves may end the game in a draw."""
+        return self.empty - k <= (NEAR_THE_END if self.renju else 2)
 
     def no_legal_move(self, k: int, colour: int) -> bool:
         """Whether `colour` has no legal cell at all: the board is full, or all that is left is forbidden to black."""

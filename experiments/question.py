@@ -7,11 +7,11 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What a question is about; the numbers choose streams of chance, so that one does not disturb another."""
+    """What a question is about."""
 
-    MOVE = 0
-    HINT = 1
-    OUTLOOK = 2
+    MOVE = "move"
+    HINT = "hint"
+    OUTLOOK = "outlook"
 
 
 @dataclass(frozen=True, eq=False)

@@ -163,7 +163,7 @@ class GameSession:
             mind = self.game.player.mind
             if self.game.is_over or mind is None or any(each.kind is Kind.MOVE for each in self._open):
                 return None
-            thought = mind.ask(self.game.board, self._rng(Kind.MOVE))
+            thought = mind.ask(self.game.board, self._rng())
             return self._ask(Kind.MOVE, thought.answer, thought.stop)
 
     def ask_hint(self) -> Question:
@@ -175,7 +175,7 @@ class GameSession:
                 self._adviser = seat(self._adviser_spec, self.game.board)
             if self._adviser.mind is None:
                 raise SessionError("a person gives no hints: name an agent as adviser")
-            thought = self._adviser.mind.ask(self.game.board, self._rng(Kind.HINT))
+            thought = self._adviser.mind.ask(self.game.board, self._rng())
             return self._ask(Kind.HINT, thought.answer, thought.stop)
 
     def ask_outlook(self) -> Question:
@@ -183,7 +183,7 @@ class GameSession:
         with self._lock:
             nets = (player.net for player in self.game.players.values())
             net = next((net for net in nets if net is not None and net.HAS_VALUE), None)
-            board, rng = self.game.board.copy(), self._rng(Kind.OUTLOOK)
+            board, rng = self.game.board.copy(), self._rng()
             return self._ask(Kind.OUTLOOK, lambda: self._look(board, rng, net), lambda: None)
 
     def accept(self, answer: Answer) -> bool:
@@ -248,9 +248,9 @@ class GameSession:
         self._games += 1
         self._move_on()
 
-    def _rng(self, kind: Kind) -> np.random.Generator:
+    def _rng(self) -> np.random.Generator:
         """Chance for one question: the same game brings the same draws, whatever threads do."""
-        return np.random.default_rng([self._seed, self._games, len(self.game.board.moves), kind.value])
+        return np.random.default_rng([self._seed, self._games, len(self.game.board.moves)])
 
     def _ask(self, kind: Kind, work: Callable[[], float], stop: Callable[[], None]) -> Question:
         question = Question(kind, self._games, tuple(self.game.board.moves), work, stop)

@@ -1,6 +1,7 @@
 """A game in the terminal: what is typed, what is said to it, and both ends of a pipe."""
 
 import argparse
+import os
 import signal
 import subprocess
 import sys
@@ -98,7 +99,7 @@ def test_mistakes_are_told_and_the_game_goes_on(line: str, says: str) -> None:
 
 
 def test_the_rest_is_help_and_silence() -> None:
-    assert talk("", "   ", "help")[-1] == play.HELP
+    assert talk("", "   ") == talk() and talk("help")[-1] == play.HELP
     assert all(f"\n  {word} " in f"\n{play.HELP} " for word in ("undo", "hint", "resign", "new", "save", "load"))
     assert talk("quit", "e5") == talk("Exit") == talk()
 
@@ -169,7 +170,9 @@ def test_the_sides() -> None:
 
 def test_it_works_in_a_pipe_and_ctrl_c_leaves() -> None:
     command = [sys.executable, "-m", "experiments", "play", "--agent", "greedy:java", "--size", "9"]
-    done = subprocess.run(command, input=b"e5\nhint\n\xff\n", capture_output=True, cwd=ROOT, check=False)
+    strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
+    typed = b"e5\nhint\n\xff\n"
+    done = subprocess.run(command, input=typed, capture_output=True, cwd=ROOT, env=strict, check=False)
     assert done.returncode == 0 and done.stderr == b""
     assert done.stdout.count(b"\n") > 20 and b"Perhaps " in done.stdout and b"> " not in done.stdout
     with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, cwd=ROOT, text=True) as process:

@@ -413,6 +413,26 @@ def test_games_are_saved_and_loaded(ending: str, tmp_path: Path) -> None:
     assert other.game.board.moves == [10, 20, 30]
 
 
+def test_the_opening_of_a_loaded_game_stays(tmp_path: Path) -> None:
+    session = GameSession(Board.from_moves([40, 41], 9, 9), white=HUMAN)
+    session.play(42)
+    session.save(tmp_path / "game.sgf")
+    session.load(tmp_path / "game.sgf")
+    assert session.game.opening == 2 and session.undo() == 1
+    with pytest.raises(SessionError, match="no move of yours"):
+        session.undo()
+
+
+def test_on_another_board_the_adviser_is_another(tmp_path: Path) -> None:
+    net(9).save(tmp_path / "nine.npz")
+    session = GameSession(Board(9, 9), white=HUMAN, adviser=f"policy:{tmp_path / 'nine.npz'}")
+    assert session.accept(session.ask_hint().answer()) and session.note == ""
+    session.new(Board(11, 11))
+    assert session.accept(session.ask_hint().answer()) and "plays on 9x9 only" in session.note
+    session.new(Board(9, 9))
+    assert session.accept(session.ask_hint().answer()) and session.note == ""
+
+
 def test_the_same_seed_is_the_same_game_whoever_waits() -> None:
     def game(seed: int, patience: float) -> list[int]:
         session = GameSession(Board(7, 7), black="random", white="random", seed=seed)

@@ -69,6 +69,8 @@ class Config:
     """Training games in all, drills included, imitation not."""
     games_per_update: int = 512
     """Games played in lockstep before each pass of learning."""
+    shares: int = 0
+    """Those games in so many shares, each with chance of its own, for a fleet to play; 0: all of them at once, here."""
     batch: int = 128
     """Decisions in a minibatch (one optimizer step)."""
     learning_rate: float = 1e-3
@@ -169,7 +171,7 @@ class Config:
         for key in ("temperature", "pool_temperature"):
             _check(1e-3 <= getattr(self, key) <= 1e3, key, getattr(self, key), "from 0.001 to 1000")
         for key in ("entropy_weight", "final_entropy_weight", "drill_entropy_weight", "drills_per_update", "seed",
-                    "imitation_epochs", "opening_plies", "evaluation_plies", "warm_up", "gate_drop",
+                    "shares", "imitation_epochs", "opening_plies", "evaluation_plies", "warm_up", "gate_drop",
                     "gate_entropy", "imitation_weight", "drills_from_games"):  # fmt: skip
             _check(0 <= getattr(self, key) < math.inf, key, getattr(self, key), "0 or more")
         _check(self.drill_tries >= 2, "drill_tries", self.drill_tries, "2 or more")

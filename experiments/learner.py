@@ -5,7 +5,7 @@ One turn of it is `update`: play, judge, step. The whole recipe stands there and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,15 +19,17 @@ from experiments.pupil import Pupil
 from nn import BoardNet, PolicyNet
 from nn.optim import Adam
 from nn.workspace import Workspace
-from rl.agents import PolicyAgent
+from rl.agents import BatchAgent, PolicyAgent
 from rl.baseline import Baseline, make_baseline
 from rl.drill import DrillStats, at_stake, drill, set_up
+from rl.fleet import Fleet, InProcess
 from rl.gate import Gate
 from rl.league import POOL, SELF, League, batch_agent
 from rl.reinforce import UpdateStats, standardised, update
 from rl.returns import explained_variance, lambda_returns, signed_results
 from rl.sampling import IntArray, draw_uniforms
 from rl.selfplay import LEARNER, Decisions, open_randomly, play
+from rl.shares import Cast, Played, Share, play_shares, prepare
 from rl.supervised import ImitationStats
 from rl.tactics import make_puzzles
 from rl.teacher_pull import TeacherPull
@@ -80,6 +82,7 @@ class Learner:
         )
         self.start_from(initial_net(config))
         self._memory: list[list[Workspace]] = []
+        self.fleet: Fleet[Cast, Share, Played] = InProcess(prepare)  # where games in shares are played
         self.puzzles = (
             make_puzzles(self.new_games, config.puzzles, np.random.default_rng([config.seed, 3]))
             if config.drills or config.drills_per_update
@@ -170,17 +173,44 @@ class Learner:
         config = self.config
         count = min(config.games_per_update, config.games - self.games)
         seats, opponents, kinds = self.league.draw(count, self.rng)
+        decisions = (self._play_in_shares if config.shares else self._play_here)(seats, opponents)
+        self.league.learn(seats, decisions.game_winners)
+        self.games += count
+        self.positions += len(decisions)
+        return decisions, kinds
+
+    def _play_here(self, seats: IntArray, opponents: Sequence[BatchAgent]) -> Decisions:
+        """All games at once, from random openings to their end."""
+        config, count = self.config, len(seats)
         games = self.new_games(count)
         open_randomly(games, (draw_uniforms(self.rng, count) * (config.opening_plies + 1)).astype(np.int64), self.rng)
         how: dict[str, Any] = {"temperature": config.temperature, "symmetric": config.symmetric}
         if config.watched and isinstance(self.net, PolicyNet):
-            decisions = play_watched(self.net, seats, opponents, games, **how, rng=self.rng, memory=self._memory)
-        else:
-            decisions = play(self.net, seats, opponents, games, **how, rng=self.rng)
-        self.league.learn(seats, games.winner)
-        self.games += count
-        self.positions += len(decisions)
-        return decisions, kinds
+            return play_watched(self.net, seats, opponents, games, **how, rng=self.rng, memory=self._memory)
+        return play(self.net, seats, opponents, games, **how, rng=self.rng)
+
+    def _play_in_shares(self, seats: IntArray, opponents: Sequence[BatchAgent]) -> Decisions:
+        """The same on the fleet: each share draws from the update's and its own number, whoever plays it."""
+        config = self.config
+        named = tuple(name for name in self.league.names if name not in (SELF, POOL))
+        past = opponents[len(named) :]
+        cast = Cast(
+            self.net.copy(),
+            named=named,
+            past=tuple(agent.net.copy() for agent in past if isinstance(agent, PolicyAgent)),
+            past_temperature=config.pool_temperature,
+            win_length=config.win_length,
+            rule=Rule(config.rule),
+            opening_plies=config.opening_plies,
+            temperature=config.temperature,
+            symmetric=config.symmetric,
+            watched=config.watched,
+        )
+        shares = []
+        for number, part in enumerate(np.array_split(seats, min(config.shares, len(seats)))):
+            seed = np.random.SeedSequence([config.seed, 4], spawn_key=(self.updates, number))
+            shares.append(Share(seed.spawn_key, np.random.default_rng(seed), part))
+        return play_shares(self.fleet, cast, self.updates * config.shares, shares)
 
     def _learn(self, decisions: Decisions, kinds: IntArray, entropy_weight: float) -> tuple[UpdateStats, float]:
         """One pass over the decisions: returns, baseline, advantages, gradient steps. Also what V had foreseen."""

@@ -23,6 +23,7 @@ from tqdm import tqdm
 from experiments.checkpoint import load_latest, save_checkpoint
 from experiments.config import Config, config_from, load_config, presets
 from experiments.errors import EXIT_OK, UserError
+from experiments.fleets import fleet_named
 from experiments.learner import Learner, Report
 from experiments.learner_state import arrays_of, meta_of, restore
 from experiments.metrics import MetricsLog, Row
@@ -32,9 +33,11 @@ from rl.agents import PolicyAgent, make_agent
 from rl.arena import random_opening
 from rl.league import POOL, SELF
 from rl.selfplay import LEARNER
+from rl.shares import prepare
 from rl.tactical_suite import TacticalSuite
 
 LOG_SECONDS = 5.0
+SHARES = 8  # of an update's games, if a fleet plays them and nothing else is asked for
 DRILLS_IN_A_GAME = 6  # about how many drills take the time of one whole game, for the time left
 GAMES_IN_AN_EPOCH = 4_000  # and how many games that of an epoch of imitation
 
@@ -209,6 +212,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="the same as --set seed=N")
     parser.add_argument("--run-dir", type=Path, metavar="DIR", help="where to write (default: a new one in runs/)")
     parser.add_argument("--resume", type=Path, metavar="DIR", help="continue this run from its last checkpoint")
+    parser.add_argument(
+        "--fleet",
+        metavar="FLEET",
+        help="who plays the training games: processes:N here, or dask:tcp://HOST:8786 the workers of that Dask\n"
+        f"scheduler; sets shares={SHARES} unless set. Any fleet gives the same bytes; --resume may name another",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -217,12 +226,18 @@ def run(args: argparse.Namespace) -> int:
     with np.errstate(all="ignore"), open_run(args) as (run_dir, learner):
         suite = tactical_suite(learner)
         rows = 0
+        if args.fleet is not None and not learner.config.shares:
+            raise UserError(f"{run_dir.path}: games in one go; only a run begun with --fleet can use one")
         checkpoint = load_latest(run_dir)
         if checkpoint is not None:
             restore(learner, checkpoint.update, checkpoint.arrays, checkpoint.meta, str(run_dir.path))
             rows = checkpoint.meta["rows"]
         print(f"run directory: {run_dir.path}   seed {learner.config.seed}", flush=True)
-        with MetricsLog(run_dir.metrics, rows) as log, signals_noted() as asked_to_stop:
+        with (
+            MetricsLog(run_dir.metrics, rows) as log,
+            learner.fleet if args.fleet is None else fleet_named(args.fleet, prepare) as learner.fleet,
+            signals_noted() as asked_to_stop,
+        ):
             try:
                 train(learner, run_dir, log, suite, asked_to_stop)
             except Stopped as stopped:
@@ -261,6 +276,8 @@ def open_run(args: argparse.Namespace) -> Iterator[tuple[RunDir, Learner]]:
         return
     settings = [*args.set, *([f"seed={args.seed}"] if args.seed is not None else [])]
     config = load_config(args.preset, args.config, settings)
+    if args.fleet is not None and not config.shares:
+        config = dataclasses.replace(config, shares=SHARES)
     learner = Learner(config)
     check_evaluation(config)
     path = args.run_dir or new_run_path(config.name, config.seed)

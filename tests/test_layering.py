@@ -25,10 +25,10 @@ ORDER = {
     "agents.policy agents.judges agents.mcts q_table agents.qlearning agents.outside agents match middle views supervised lessons "
     "demonstrations examples watch "
     "selfplay watched_play league returns baseline value_regression weight_average gate teacher_pull reinforce "
-    "tactics drill tactical_suite arena elo sprt fleet openings pairs",
+    "tactics drill tactical_suite arena elo sprt fleet dask_fleet shares openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
     "plots standings arena_plots tournament_plan tournament boards game_files position analyse rule_trials rules show "
-    "info example_files generate plan lesson_sources pupil known_wins beginning learner learner_state verdict train "
+    "info example_files generate plan lesson_sources pupil known_wins beginning fleets learner learner_state verdict train "
     "pretrain train_q race "
     "torch_twin contests bench tactics_report notebook_files thought player outlook question game session play "
     "board_grid board_canvas curve_canvas rule_desk rules_window window gui notebook_game widget rules_widget "
@@ -45,6 +45,7 @@ FACES: dict[str, set[str]] = {
     "env.gomoku_env": {"gymnasium"},
     "env.vector_env": {"gymnasium"},
     "env.aec": {"gymnasium", "pettingzoo"},
+    "rl.dask_fleet": {"distributed"},  # asked for only by who names such a fleet
 }
 # ... and what of the standard library belongs to experiments: files, argv, clock, screen, chance.
 WORLDLY = {"argparse", "time", "datetime", "random", "subprocess", "shutil", "tempfile", "socket", "multiprocessing"}

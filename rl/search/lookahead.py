@@ -25,7 +25,7 @@ ANSWERS = 8  # how many are looked at for a ceiling
 NEAR_THE_END = 20  # empty cells; with fewer, renju's black may run out of legal ones
 
 
-add, copy, either = np.add, np.copyto, np.bitwise_or
+add, either = np.add, np.bitwise_or
 
 
 class Level:
@@ -106,7 +106,7 @@ class Lookahead:
         if k + 1 == len(levels):
             levels.append(Level(self.lines, self.cells))
         here, there = levels[k], levels[k + 1]
-        copy(there.gains, here.gains)
+        there.gains[...] = here.gains
         lines = there.lines = here.lines.copy()
         views = there.views
         tally = here.tally + self._centre[colour][cell]

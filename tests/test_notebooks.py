@@ -28,7 +28,10 @@ SHOWN = {
     "03_from_java_to_numpy": (4, 18),
     "04_the_board_and_its_rules": (6, 14),
     "05_policy_gradient_by_hand": (5, 12),
-    "06_learning_curves": (2, 0),
+    "06_learning_curves": (2, 1),
+    "07_what_the_network_sees": (8, 8),
+    "08_arena": (6, 11),
+    "09_what_goes_wrong": (5, 14),
 }
 each_lesson = pytest.mark.parametrize("source", LESSONS, ids=lambda path: path.stem)
 
@@ -110,11 +113,3 @@ def test_nothing_is_kept_that_differs_from_run_to_run(source: Path) -> None:
     counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
     assert counts == list(range(1, len(counts) + 1))
     assert not re.search(r"/(?:home|root|work|Users|tmp)/", text)  # no folder of whoever ran it last
-
-
-def test_the_seeds_of_the_learning_curve_do_not_disagree() -> None:
-    """Lesson 06 says that all three intervals overlap."""
-    source = ROOT / "notebooks" / "06_learning_curves.py"
-    shown = " ".join(o.get("text", "") for cell in run(source)[0].cells for o in cell.get("outputs", []))
-    intervals = re.findall(r"([\d.]+)% to ([\d.]+)%", shown)
-    assert len(intervals) == 3 and max(float(low) for low, _ in intervals) < min(float(high) for _, high in intervals)

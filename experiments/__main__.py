@@ -112,6 +112,13 @@ COMMANDS = {
         "Of an SGF file the main line of each game is read; variations are not shown.",
         "gomoku show game.sgf --ply 20 -o game.png",
     ),
+    "export": Command(
+        "experiments.export",
+        "write a network or a run for other programs",
+        "Write a network as an ONNX graph (onnx WEIGHTS), which other programs can run, or a run's metrics as an event\n"
+        "file for TensorBoard (tensorboard RUN). Each needs a package that does not come along; what, is said.",
+        "gomoku export onnx runs/quick__s1__20261129T201500Z/policy.npz -o policy.onnx",
+    ),
     "play": Command(
         "experiments.play",
         "play against an agent in the terminal",

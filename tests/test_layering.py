@@ -28,7 +28,7 @@ ORDER = {
     "tactics drill tactical_suite arena elo sprt fleet dask_fleet shares openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
     "plots standings arena_plots tournament_plan tournament boards game_files position analyse rule_trials rules show "
-    "info example_files generate plan lesson_sources pupil known_wins beginning fleets learner learner_state verdict train "
+    "info onnx_file event_file export example_files generate plan lesson_sources pupil known_wins beginning fleets learner learner_state verdict train "
     "pretrain train_q race "
     "torch_twin contests bench tactics_report notebook_files thought player outlook question game session play "
     "board_grid board_canvas curve_canvas rule_desk rules_window window gui notebook_game widget rules_widget "

@@ -1,0 +1,69 @@
+"""The local policy's logits kept up to date stone by stone equal those of a whole pass, after any moves and undos."""
+
+import numpy as np
+import pytest
+
+from nn import ConvPolicyNet, ShapeError
+from nn.conv_incremental import TOGETHER, ConvIncremental
+
+
+def net_of(rng: np.random.Generator, height: int, width: int, dtype: type, kernels=(9, 1)) -> ConvPolicyNet:
+    net = ConvPolicyNet(height, width, rng=rng, dtype=dtype, kernels=kernels, filters=8)
+    for parameter in net.parameters():
+        parameter.value += (0.05 * rng.standard_normal(parameter.value.shape)).astype(dtype)
+    return net
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-12)])
+@pytest.mark.parametrize("count", [1, TOGETHER + 6])
+@pytest.mark.parametrize(
+    ("height", "width", "kernels"),
+    [(15, 15, (9, 1)), (6, 7, (9, 1)), (1, 5, (5,)), (4, 1, (3, 1, 1)), (9, 25, (5, 1)), (3, 4, (1, 1))],
+)
+def test_any_stones_and_their_undoing(height, width, kernels, count, dtype, tolerance) -> None:
+    rng = np.random.default_rng(height * width + count)
+    net = net_of(rng, height, width, dtype, kernels)
+    kept, everyone = ConvIncremental(net, count), np.arange(count)
+    x = np.zeros((count, 2, height * width), dtype)
+    for move in range(min(50, height * width)):
+        which = np.flatnonzero(rng.random(count) < 0.8)
+        cells = np.array([rng.choice(np.flatnonzero(x[e].sum(axis=0) == 0)) for e in which], dtype=int)
+        planes = rng.integers(2, size=len(which))
+        kept.put(which, planes, cells)
+        if move % 4 == 3:
+            kept.put(which, planes, cells, -1)
+        else:
+            x[which, planes, cells] = 1
+        if move % 17 == 16:
+            kept.reset(which[:1])
+            x[which[:1]] = 0
+        wanted = net.predict(x.reshape(count, 2, height, width))
+        assert np.abs(kept.logits(everyone) - wanted).max() <= tolerance * np.abs(wanted).max()
+
+
+def test_hundreds_of_moves_and_undos_do_not_wander_off() -> None:
+    rng = np.random.default_rng(5)
+    net = net_of(rng, 15, 15, np.float32)
+    kept, cells = ConvIncremental(net, 1), rng.integers(225, size=400)
+    for cell in cells.tolist():
+        kept.put_one(0, 0, cell)
+        kept.put_one(0, 0, cell, -1)
+    wanted = net.predict(np.zeros((1, 2, 15, 15), np.float32))
+    assert np.abs(kept.logits(np.array([0])) - wanted).max() <= 1e-5 * np.abs(wanted).max()
+
+
+def test_what_logits_returns_is_ones_own() -> None:
+    net = net_of(np.random.default_rng(6), 5, 5, np.float32)
+    kept, one = ConvIncremental(net, 1), np.array([0])
+    before = kept.logits(one)
+    copy = before.copy()
+    kept.put(one, one, np.array([12]))
+    kept.logits(one)[...] = 7
+    assert before.tobytes() == copy.tobytes()
+    kept.reset(one)
+    assert kept.logits(one).tobytes() == copy.tobytes()
+
+
+def test_a_net_of_several_large_windows_is_refused() -> None:
+    with pytest.raises(ShapeError, match=r"only the first window .* \(3, 3\)"):
+        ConvIncremental(net_of(np.random.default_rng(7), 5, 5, np.float32, (3, 3)), 1)

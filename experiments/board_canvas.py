@@ -67,12 +67,10 @@ class BoardCanvas(tk.Canvas):
         grid = window_grid(height, width, max(self.winfo_width(), 100), max(self.winfo_height(), 100))
         if grid == self.grid_now:
             return
+        if (height, width, grid.unit) != (self.grid_now.height, self.grid_now.width, self.grid_now.unit):
+            self._draw_faces(height, width, int(grid.unit))
         self.grid_now = grid
         unit = int(grid.unit)
-        for colour in (EMPTY, BLACK, WHITE):
-            pixels = position_pixels(np.full((height, width), colour, dtype=np.int8), cell=unit)
-            header = f"P6 {width * unit} {height * unit} 255 ".encode()
-            self._faces[colour] = tk.PhotoImage(master=self, data=header + pixels.tobytes(), format="PPM")
         self._picture = tk.PhotoImage(master=self, width=width * unit, height=height * unit)
         self._picture.tk.call(self._picture, "copy", self._faces[EMPTY])
         self._shown = np.zeros((height, width), dtype=np.int8)
@@ -88,6 +86,12 @@ class BoardCanvas(tk.Canvas):
             x = grid.left + col * unit
             for y in (top - 0.27 * unit, top + (height + 0.27) * unit):
                 self.create_text(x, y, text=chr(ord("a") + col), font=font, fill=NAME)
+
+    def _draw_faces(self, height: int, width: int, unit: int) -> None:
+        for colour in (EMPTY, BLACK, WHITE):
+            pixels = position_pixels(np.full((height, width), colour, dtype=np.int8), cell=unit)
+            header = f"P6 {width * unit} {height * unit} 255 ".encode()
+            self._faces[colour] = tk.PhotoImage(master=self, data=header + pixels.tobytes(), format="PPM")
 
     def _put_stones(self, cells: NDArray[np.int8]) -> None:
         """Copy the squares that have changed."""

@@ -253,14 +253,14 @@ class Window:
         """Take the answers that have come, and close if that was asked for from outside."""
         if self.interrupted:
             self.close()
-        while not self._closed and not self._answers.empty():
+            return
+        self._timer = self.root.after(FETCH_MS, self._fetch)
+        while not self._answers.empty():
             answer = self._answers.get()
             if answer.question.kind is Kind.OUTLOOK:
                 self._looking = False
-            if not self.session.accept(answer) and self.curve.get():
+            if not self.session.accept(answer) and answer.error is None and self.curve.get():
                 self._look()
-        if not self._closed:
-            self._timer = self.root.after(FETCH_MS, self._fetch)
 
     def _try(self, action: Callable[[], object]) -> None:
         """Do something; what cannot be done is said in the panel."""

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -103,6 +104,26 @@ def test_clicks_that_mean_nothing_and_messages_that_make_no_sense() -> None:
         send(widget, **message)
     send(widget, kind="click", x=float("nan"), y=float("inf"))
     assert widget.get_state() == before
+
+
+def test_a_click_out_of_turn_means_nothing(with_agent: Callable[[Agent], None]) -> None:
+    may_answer = threading.Event()
+
+    class Slow(Scripted):
+        def choose(self, board: Board, rng: RandomSource) -> int:
+            may_answer.wait(20)
+            return super().choose(board, rng)
+
+    with_agent(Slow(cells("a1")))
+    widget = show_board("x", board=Board(9, 9))
+    click(widget, "e5")
+    before = widget.get_state()
+    assert stones(widget.picture) == (1, 0) and "white (scripted) is thinking" in widget.status
+    click(widget, "f5")
+    assert widget.get_state() == before
+    may_answer.set()
+    widget.face.wait()
+    assert stones(widget.picture) == (1, 1)
 
 
 def test_the_buttons(with_agent: Callable[[Agent], None]) -> None:

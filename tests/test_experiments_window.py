@@ -202,6 +202,26 @@ def test_a_python_without_tkinter_says_so(monkeypatch: pytest.MonkeyPatch, capsy
     assert "this Python has no tkinter" in capsys.readouterr().err
 
 
+def test_a_game_that_cannot_be_opened_is_said_before_any_window(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["gui", "--agent", "random", "--game", str(tmp_path / "none.sgf")]) == 2
+    assert capsys.readouterr().err == f"gomoku: {tmp_path / 'none.sgf'}: No such file or directory\n"
+
+
+def test_the_board_fits_a_window_of_another_size(screen: Callable[..., Any]) -> None:
+    seen = screen(Board(9, 9), white="human")
+    if seen is None:
+        return
+    seen.click_on("c3")
+    unit = seen.board.grid_now.unit
+    seen.window.root.geometry("1000x760")
+    seen.wait(lambda: seen.board.grid_now.unit > unit + 5)
+    seen.click_on("g7")
+    assert seen.session.game.board.moves == cells("c3 g7")
+    assert (seen.colour_at("c3"), seen.colour_at("g7"), seen.colour_at("e5")) == (BLACK, WHITE, 0)
+
+
 def test_a_whole_game_is_played_by_clicks(screen: Callable[..., Any], with_agent: Callable[[Agent], None]) -> None:
     with_agent(Scripted(cells("a1 b2 c3 d4")))
     seen = screen(Board(9, 9), white="x")
@@ -249,7 +269,7 @@ def test_clicks_beside_a_crossing_on_stones_and_off_the_board(
     seen.click_on("a9", -0.6, 0)
     seen.click_on("i1", 0, 0.6)
     seen.click(1, grid.top)
-    assert moves == cells("c4")
+    assert moves == cells("c4") and seen.window.message.get() == ""
     seen.click_on("i1", 0.45, 0.45)  # beyond the last line, yet nearest to it
     assert moves == cells("c4 i1")
     seen.window.opponent.set("x")
@@ -257,7 +277,7 @@ def test_clicks_beside_a_crossing_on_stones_and_off_the_board(
     seen.window.seat()
     seen.wait(lambda: waiting.is_thinking)
     seen.click_on("e5")  # not a person's turn
-    assert moves == cells("c4 i1")
+    assert moves == cells("c4 i1") and seen.window.message.get() == ""
 
 
 def test_undo_reset_and_a_hint(screen: Callable[..., Any], with_agent: Callable[[Agent], None]) -> None:

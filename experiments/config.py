@@ -97,7 +97,7 @@ class Config:
     symmetric: bool = True
     """Play and learn through a random symmetry of the board."""
     watched: bool = False
-    """Let networks (policy ones) watch their games, faster on large boards; a symmetry then lasts a whole game."""
+    """Let networks (policy and conv) watch their games, faster on large boards; a symmetry then lasts a whole game."""
     learnt_share: float = 1.0
     """The share of the decisions that are learnt from, mostly those that matter, weighted to stand for all."""
     average: float = 0.0

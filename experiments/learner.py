@@ -16,7 +16,7 @@ from env.lockstep import Lockstep
 from experiments.beginning import imitation_plan, initial_net
 from experiments.config import Config
 from experiments.pupil import Pupil
-from nn import BoardNet, PolicyNet
+from nn import BoardNet
 from nn.optim import Adam
 from nn.workspace import Workspace
 from rl.agents import BatchAgent, PolicyAgent
@@ -34,6 +34,7 @@ from rl.supervised import ImitationStats
 from rl.tactics import make_puzzles
 from rl.teacher_pull import TeacherPull
 from rl.value_regression import ValueRegression
+from rl.watch import can_watch
 from rl.watched_play import play_watched
 from rl.weight_average import WeightAverage
 
@@ -185,7 +186,7 @@ class Learner:
         games = self.new_games(count)
         open_randomly(games, (draw_uniforms(self.rng, count) * (config.opening_plies + 1)).astype(np.int64), self.rng)
         how: dict[str, Any] = {"temperature": config.temperature, "symmetric": config.symmetric}
-        if config.watched and isinstance(self.net, PolicyNet):
+        if config.watched and can_watch(self.net):
             return play_watched(self.net, seats, opponents, games, **how, rng=self.rng, memory=self._memory)
         return play(self.net, seats, opponents, games, **how, rng=self.rng)
 

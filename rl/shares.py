@@ -14,7 +14,7 @@ import numpy as np
 
 from env import Rule
 from env.lockstep import Lockstep
-from nn import BoardNet, PolicyNet
+from nn import BoardNet
 from nn.workspace import Workspace
 from rl.agents import PolicyAgent
 from rl.agents.base import BatchAgent
@@ -22,6 +22,7 @@ from rl.fleet import Fleet, FleetError
 from rl.league import batch_agent
 from rl.sampling import IntArray, draw_uniforms
 from rl.selfplay import Decisions, open_randomly, play
+from rl.watch import can_watch
 from rl.watched_play import play_watched
 
 
@@ -76,7 +77,7 @@ def prepare(cast: Cast) -> Callable[[Share], Played]:
         count = len(share.seats)
         games = Lockstep(count, cast.net.height, cast.net.width, cast.win_length, cast.rule)
         open_randomly(games, (draw_uniforms(rng, count) * (cast.opening_plies + 1)).astype(np.int64), rng)
-        if cast.watched and isinstance(cast.net, PolicyNet):
+        if cast.watched and can_watch(cast.net):
             decisions = play_watched(
                 cast.net, share.seats, opponents, games,
                 temperature=cast.temperature, symmetric=cast.symmetric, rng=rng, memory=memory,

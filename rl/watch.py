@@ -1,35 +1,53 @@
 """A network that watches games as they are played and always has its answer ready: no position is looked at twice.
 
 It holds every game seen from both sides, since each stone is one's own to one side and the other's to the other.
-Where a stone changes most of the board (6x6 and less) nothing is gained; on 15x15 a move costs half a forward pass in
-lockstep and a fifth of one alone.
+Where a stone changes most of the board (6x6 and less) nothing is gained; on 15x15 a move costs PolicyNet half a
+forward pass in lockstep and a fifth of one alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from env import BLACK
 from env.lockstep import Lockstep
-from nn import PolicyNet
+from nn import BoardNet, ConvPolicyNet, PolicyNet
+from nn.conv_incremental import ConvIncremental
 from nn.incremental import Incremental
 from nn.layers import FloatArray
 from nn.workspace import Workspace
 from rl.sampling import BoolArray, IntArray
 from rl.views import Views
 
+WatchingNet = PolicyNet | ConvPolicyNet
+
+
+def can_watch(net: BoardNet) -> TypeGuard[WatchingNet]:
+    """Whether there is a way to keep the network's logits up to date stone by stone."""
+    return isinstance(net, PolicyNet) or (isinstance(net, ConvPolicyNet) and net.cell_by_cell)
+
+
+def kept_up_to_date(
+    net: WatchingNet, positions: int, memory: Sequence[Workspace] | None = None
+) -> Incremental | ConvIncremental:
+    """The network's logits for so many positions, empty boards at first. Raises ShapeError if it cannot watch."""
+    if isinstance(net, PolicyNet):
+        return Incremental(net, positions, memory)
+    return ConvIncremental(net, positions, memory)
+
 
 class Watch:
     """The games of a Lockstep, watched from their beginning: tell it every move and every reset."""
 
-    def __init__(self, net: PolicyNet, games: Lockstep) -> None:
+    def __init__(self, net: WatchingNet, games: Lockstep) -> None:
         if games.plies.any():
             raise ValueError("games are watched from their beginning, but some have stones already")
         self._games = games
-        self._kept = Incremental(net, 2 * games.games)  # position 2 e is game e seen by black, 2 e + 1 by white
+        self._kept = kept_up_to_date(net, 2 * games.games)  # position 2 e is game e seen by black, 2 e + 1 by white
 
     def moved(self, cells: IntArray, colours: NDArray[np.int8], which: IntArray) -> None:
         """Stones of these colours were put on these cells of these games, all (n,), a game named only once."""
@@ -51,7 +69,7 @@ class SeatWatch:
 
     def __init__(
         self,
-        net: PolicyNet,
+        net: WatchingNet,
         games: Lockstep,
         seated: BoolArray,
         views: Views,
@@ -62,7 +80,7 @@ class SeatWatch:
         self._views, self._view = views, view
         self._position = np.full(seated.shape, -1, dtype=np.int64)  # (E, 2) the number of each seat's position
         self._position[seated] = np.arange(np.count_nonzero(seated))
-        self._kept = Incremental(net, int(np.count_nonzero(seated)), memory)
+        self._kept = kept_up_to_date(net, int(np.count_nonzero(seated)), memory)
         stones = games.cells.reshape(games.games, -1)
         game, cell = np.nonzero(stones)
         nth = np.arange(len(game)) - np.searchsorted(game, game)  # the how manyeth stone of its game
@@ -86,8 +104,8 @@ class SeatWatch:
 class WatchOne:
     """One game with undo. A side's view is brought up to date when it is asked, so that a move and its undo cost 0."""
 
-    def __init__(self, net: PolicyNet) -> None:
-        self._kept = Incremental(net, 2)
+    def __init__(self, net: WatchingNet) -> None:
+        self._kept = kept_up_to_date(net, 2)
         self._stones: list[tuple[int, int]] = []  # (cell, colour) on the board, in the order played
         self._shown: list[list[tuple[int, int]]] = [[], []]  # those that black's and white's view have taken in
 

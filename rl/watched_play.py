@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from env.lockstep import Lockstep
-from nn import PolicyNet
 from nn.losses import masked_log_softmax
 from nn.workspace import Workspace
 from rl.agents import PolicyAgent
@@ -19,11 +18,11 @@ from rl.agents.base import BatchAgent
 from rl.sampling import IntArray, RandomSource, choose_cells, draw_uniforms, inverse_cdf
 from rl.selfplay import LEARNER, Decisions, Step, gather
 from rl.views import Views
-from rl.watch import SeatWatch
+from rl.watch import SeatWatch, WatchingNet, can_watch
 
 
 def play_watched(
-    net: PolicyNet,
+    net: WatchingNet,
     seats: IntArray,
     opponents: Sequence[BatchAgent],
     games: Lockstep,
@@ -42,7 +41,7 @@ def play_watched(
     views = Views(games.height, games.width)
     view = views.draw(2 * games.games, symmetric, rng).reshape(games.games, 2)
     policies = {i: agent for i, agent in enumerate(opponents) if isinstance(agent, PolicyAgent) and agent.views == 1}
-    nets = {i: agent.net for i, agent in policies.items() if isinstance(agent.net, PolicyNet)}
+    nets: dict[int, WatchingNet] = {i: agent.net for i, agent in policies.items() if can_watch(agent.net)}
     nets[LEARNER] = net
     watching = [player for player in np.unique(seats[~games.over]).tolist() if player in nets]
     memory.extend([Workspace(net.dtype) for _ in range(3)] for _ in watching[len(memory) :])

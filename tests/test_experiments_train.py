@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments import learner
 from experiments.__main__ import main
 from experiments.metrics import read_metrics
 from nn import PolicyNet, load_net
+from rl.watched_play import play_watched
 
 TINY = (
     "name=tiny", "height=4", "width=4", "win_length=3", "filters=[2, 3]", "hidden=8", "games=640",
@@ -258,10 +260,14 @@ def test_training_starts_from_a_file_of_weights(full_recipe, tmp_path, capsys):
     assert "plays on 4x4; the board is 4x5" in capsys.readouterr().err
 
 
-def test_a_network_of_convolutions_alone_is_trained_and_resumed_alike(tmp_path):
-    one, two = tmp_path / "one", tmp_path / "two"
-    settings = ("net=conv", "imitation_epochs=1", "imitation_lessons=5", "drills=0", "drills_from_games=8")
+def test_a_network_of_convolutions_alone_watches_and_is_trained_and_resumed_alike(tmp_path, monkeypatch):
+    one, two, watched = tmp_path / "one", tmp_path / "two", []
+    monkeypatch.setattr(learner, "play_watched", lambda net, *a, **k: watched.append(net) or play_watched(net, *a, **k))
+    settings = (
+        "net=conv", "imitation_epochs=1", "imitation_lessons=5", "drills=0", "drills_from_games=8", "watched=true",
+    )  # fmt: skip
     assert main(command("--run-dir", str(one), games=192, settings=settings)) == 0
+    assert len(watched) == 3
     assert type(load_net(one / "policy.npz")).__name__ == "ConvPolicyNet"
     process = spawn(*command("--run-dir", str(two), games=192, settings=settings))
     wait_for_rows(process, two, 3)

@@ -6,14 +6,23 @@ import pytest
 from env import Board
 from env.lockstep import Lockstep
 from env.observation import planes
-from nn import PolicyNet
+from nn import ConvPolicyNet, PolicyNet
 from rl.sampling import inverse_cdf
 from rl.watch import Watch, WatchOne
 
 
-def test_lockstep_games_through_wins_and_resets() -> None:
+def policy(height, width, rng):
+    return PolicyNet(height, width, rng=rng, hidden=32, filters=(4, 5))
+
+
+def conv(height, width, rng):
+    return ConvPolicyNet(height, width, rng=rng, kernels=(7, 1), filters=6)
+
+
+@pytest.mark.parametrize("make", [policy, conv])
+def test_lockstep_games_through_wins_and_resets(make) -> None:
     rng = np.random.default_rng(1)
-    net = PolicyNet(7, 9, rng=rng, hidden=32, filters=(4, 5))
+    net = make(7, 9, rng)
     games = Lockstep(20, 7, 9, 4)
     watch = Watch(net, games)
     finished = 0
@@ -34,9 +43,10 @@ def test_lockstep_games_through_wins_and_resets() -> None:
         Watch(net, games)
 
 
-def test_one_game_with_undo() -> None:
+@pytest.mark.parametrize("make", [policy, conv])
+def test_one_game_with_undo(make) -> None:
     rng = np.random.default_rng(2)
-    net = PolicyNet(9, 9, rng=rng, hidden=32, filters=(4, 5))
+    net = make(9, 9, rng)
     board, watch = Board(9, 9), WatchOne(net)
     for _ in range(300):
         if board.moves and (board.is_over or rng.random() < 0.45):

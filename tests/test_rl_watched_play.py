@@ -1,5 +1,7 @@
 """Self-play on watching networks is the self-play of `play`, and each network sees what it is shown."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,10 +9,11 @@ from env import Board
 from env.lockstep import Lockstep
 from env.observation import planes
 from env.symmetry import apply
-from nn import PolicyNet
+from nn import ConvPolicyNet, PolicyNet, ShapeError
 from nn.losses import masked_log_softmax
 from rl.agents import GreedyAgent, PolicyAgent
 from rl.selfplay import LEARNER, open_randomly, play
+from rl.watch import can_watch
 from rl.watched_play import play_watched
 
 GAMES = 24
@@ -20,8 +23,9 @@ def small_net(seed=0, height=7, width=7, dtype=np.float64):
     return PolicyNet(height, width, filters=(4, 4), hidden=16, rng=np.random.default_rng(seed), dtype=dtype)
 
 
-def opponents(height=7, width=7):
-    return [GreedyAgent(), PolicyAgent(small_net(5, height, width), 0.7, name="past0")]
+def small_conv(seed=0, height=7, width=7, kernels=(5, 1)):
+    rng = np.random.default_rng(seed)
+    return ConvPolicyNet(height, width, kernels=kernels, filters=6, rng=rng, dtype=np.float64)
 
 
 def mixed_seats():
@@ -30,20 +34,22 @@ def mixed_seats():
     return seats
 
 
-def played(playing, symmetric, *, size=(7, 7), seed=3, **more):
+def played(playing, symmetric, *, size=(7, 7), seed=3, make=small_net, **more):
     games = Lockstep(GAMES, *size, win_length=4)
     rng = np.random.default_rng(seed)
     open_randomly(games, np.arange(GAMES) % 4, rng)
-    net = small_net(0, *size)
+    net = make(0, *size)
+    past = PolicyAgent(make(5, *size), 0.7, name="past0")
     decisions = playing(
-        net, mixed_seats(), opponents(*size), games, temperature=0.8, symmetric=symmetric, rng=rng, **more
+        net, mixed_seats(), [GreedyAgent(), past], games, temperature=0.8, symmetric=symmetric, rng=rng, **more
     )
     return net, games, decisions
 
 
-def test_without_views_it_plays_the_games_of_play():
-    _, games, decisions = played(play, False)
-    _, watched_games, watched = played(play_watched, False, memory=[])
+@pytest.mark.parametrize("make", [small_net, small_conv])
+def test_without_views_it_plays_the_games_of_play(make):
+    _, games, decisions = played(play, False, make=make)
+    _, watched_games, watched = played(play_watched, False, make=make, memory=[])
     np.testing.assert_array_equal(games.cells, watched_games.cells)
     for name in ("planes", "legal", "actions", "games", "colours", "following", "moves_left", "winners", "lengths"):
         np.testing.assert_array_equal(getattr(decisions, name), getattr(watched, name))
@@ -51,9 +57,9 @@ def test_without_views_it_plays_the_games_of_play():
     np.testing.assert_allclose(watched.log_p, decisions.log_p, atol=1e-9)
 
 
-@pytest.mark.parametrize("size", [(7, 7), (6, 8)])
-def test_every_decision_was_drawn_from_what_the_network_says_of_what_it_saw(size):
-    net, _, decisions = played(play_watched, True, size=size, memory=[])
+@pytest.mark.parametrize(("size", "make"), [((7, 7), small_net), ((6, 8), small_net), ((6, 8), small_conv)])
+def test_every_decision_was_drawn_from_what_the_network_says_of_what_it_saw(size, make):
+    net, _, decisions = played(play_watched, True, size=size, make=make, memory=[])
     log_p = masked_log_softmax(net.predict(decisions.planes) / 0.8, decisions.legal)
     np.testing.assert_allclose(log_p[np.arange(len(decisions)), decisions.actions], decisions.log_p, atol=1e-9)
 
@@ -99,3 +105,9 @@ def test_a_game_without_views_replays_on_a_board():
             assert np.array_equal(planes(board), decisions.planes[t])
             board.play(int(decisions.actions[t]))
         assert board.outcome is not None and np.array_equal(board.cells, games.cells[game])
+
+
+def test_a_conv_network_watches_unless_several_of_its_windows_are_large():
+    assert can_watch(small_conv()) and can_watch(small_net()) and not can_watch(small_conv(kernels=(3, 3)))
+    with pytest.raises(ShapeError, match="only the first window"):
+        played(play_watched, True, make=partial(small_conv, kernels=(3, 3)), memory=[])

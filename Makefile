@@ -4,6 +4,7 @@
 # make bench    how fast it is here, on one thread; against PyTorch too, once .venv/bin/pip install torch has been done
 # make tactics  how many of 500 positions with a forced win are solved in 1.8 s each; some minutes, on an idle core
 # make ladder   games that say which players beat which, 400 each; an hour or two, on a machine with JOBS (2) idle cores
+# make fleet-test   training on a Dask scheduler with two workers here, while they are killed: the same bytes
 # make notebooks   run every lesson in notebooks/ from top to bottom and write its pictures anew
 # Each makes .venv and installs this program into it, the first time and whenever setup.cfg changes.
 
@@ -13,7 +14,7 @@ BIN := .venv/bin
 # compat: a plain path file, so that a folder named `env` where you happen to stand cannot shadow the package.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 
-.PHONY: train train-full test bench tactics ladder notebooks lint clean
+.PHONY: train train-full test bench tactics ladder fleet-test notebooks lint clean
 
 train: .venv/installed
 	$(BIN)/gomoku train $(if $(findstring --resume,$(ARGS)),,--preset quick) $(ARGS)
@@ -39,6 +40,10 @@ ladder: .venv/installed
 	$(call LADDER,threat,greedy,threat_greedy)
 	$(call LADDER,alphabeta:time=0.2,threat,alphabeta_threat)
 	$(call LADDER,alphabeta:time=1,alphabeta:time=0.1,alphabeta_time)
+
+fleet-test: .venv/installed-for-tests
+	$(INSTALL) --editable '.[dist]'
+	$(BIN)/python -m pytest tests/fleet_over_tcp.py $(ARGS)
 
 notebooks: .venv/installed-for-tests
 	$(BIN)/python -m experiments.notebook_files notebooks/*.py

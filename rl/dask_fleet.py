@@ -1,13 +1,14 @@
 """A fleet on many machines: dask.distributed carries values, batches and results, and restarts what dies.
 
-What it does not do by itself is done here: a value whose last holder has died is put again, and the batches that
-depended on it are submitted again under the same index; a scheduler that was restarted is found again.
+What it does not do by itself is done here: batches whose results are lost with their worker or their scheduler are
+submitted again under the same index, after the value they need; a scheduler that was restarted is found again.
 """
 
 from __future__ import annotations
 
 import pickle
 import threading
+import warnings
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
@@ -36,8 +37,8 @@ class DaskFleet(Fleet[Value, Batch, Result]):
     """Works on whatever workers a Dask scheduler has; they may come, go and die at any time.
 
     A batch is worked on with the value that was newest when it was submitted. `prepare` is a function at the top of a
-    module that every worker can import. While there is no scheduler, or no worker, the fleet waits and says so through
-    `tell`. A batch that has cost several workers (Dask's allowed-failures) raises FleetError.
+    module that every worker can import. While there is no worker the fleet waits; while there is no scheduler it waits
+    and says so through `tell`. A batch that has cost several workers (Dask's allowed-failures) raises FleetError.
 
     `connect` makes a `distributed.Client`; `dask_fleet` names the usual one.
     """
@@ -116,7 +117,7 @@ class DaskFleet(Fleet[Value, Batch, Result]):
                 if self._client.status != "running":
                     self._reconnect()
                 if self._handle is None:
-                    self._handle = self._client.scatter(self._value, broadcast=True, hash=False)
+                    self._handle = self._hand_over()
                 for index, sent in self._sent.items():
                     if sent.future is None:
                         sent.future = self._client.submit(
@@ -129,9 +130,19 @@ class DaskFleet(Fleet[Value, Batch, Result]):
                     raise
                 self._handle = None
                 if not told:
-                    self._tell(f"waiting for the scheduler and its workers: {error}")
+                    self._tell(f"waiting for the scheduler: {error}")
                     told = True
                 threading.Event().wait(LOOK_AGAIN)
+
+    def _hand_over(self) -> Any:
+        """Send the value to the scheduler; the workers get it there, once each, or from one another.
+
+        It is the result of a task, not scattered: what was scattered is lost with the last worker that holds it, and a
+        worker that dies meanwhile holds up the scattering for ever.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a task that is some megabytes large
+            return self._client.submit(bytes, self._value, pure=False)
 
     def _reconnect(self) -> None:
         """Take a new client; everything the old one had promised is void. Raises OSError if nobody answers."""

@@ -5,13 +5,14 @@ and M features out of a dense layer, A = H * W actions. A convolution's weight i
 (D, M); flattening goes in (C, H, W) order. float32 for training, float64 for parity and gradient checks.
 
 Read in this order: init, layers, conv, losses, network, board_net, policy_net, optim, gradcheck; then java_random,
-weights, exact. More to build with: norm, residual, branches; other networks: value_net, three_plane_net, residual_net,
-their table registry, and cost. For speed, and to be skipped at first: workspace, strips, fast, incremental.
+weights, exact. More to build with: norm, residual, branches, pool; other networks: value_net, conv_policy_net,
+conv_value_net, three_plane_net, residual_net, their table registry, and cost. For speed, and to be skipped at first: workspace, strips, fast, incremental.
 """
 
 from nn.board_net import AnswerError, BoardNet
 from nn.conv import Conv2D
 from nn.conv_policy_net import ConvPolicyNet
+from nn.conv_value_net import ConvValueNet
 from nn.layers import Dense, Flatten, Layer, NoForwardError, NonFiniteError, Parameter, ReLU, ShapeError, Tanh
 from nn.losses import MaskError
 from nn.network import Sequential
@@ -33,6 +34,7 @@ __all__ = [
     "BoardNet",
     "Conv2D",
     "ConvPolicyNet",
+    "ConvValueNet",
     "Dense",
     "Dropout",
     "Flatten",

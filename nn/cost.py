@@ -4,7 +4,7 @@
     dense          parameters D M + M          multiply-adds a position  D M
     normalisation  parameters 2 F              multiply-adds a position  F H W
 
-A multiply-add is one product, added to a sum. ReLU, tanh, dropout and flattening multiply nothing. Backward needs about
+A multiply-add is one product, added to a sum. ReLU, tanh, dropout, pooling and flattening multiply nothing. Backward needs about
 twice as many: once for the slopes of the weights, once for those of the input.
 """
 
@@ -16,6 +16,7 @@ from nn.conv import Conv2D, output_size
 from nn.layers import Dense, Flatten, Layer
 from nn.network import Sequential
 from nn.norm import BatchNorm2D
+from nn.pool import GlobalPool
 from nn.residual import Residual
 
 Shape = tuple[int, ...]
@@ -72,6 +73,8 @@ def _one(layer: Layer, shape: Shape) -> Cost:
         for length in shape:
             size *= length
         return Cost("flatten", (size,), 0, 0, "")
+    if isinstance(layer, GlobalPool):
+        return Cost("mean, maximum", (2 * shape[0],), 0, 0, "")
     return Cost(type(layer).__name__.lower(), shape, 0, 0, "")
 
 

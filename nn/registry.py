@@ -5,6 +5,7 @@
     conv          ConvPolicyNet      logits   convolutions alone: a line learnt anywhere is known everywhere
     residual      ResidualPolicyNet  logits   residual blocks
     value         ValueNet           value    the policy network's layers with one answer
+    conv_value    ConvValueNet       value    the convolutions of conv, and what there is somewhere on the board
     policy_value  PolicyValueNet     both     residual blocks with two heads
 """
 
@@ -16,6 +17,7 @@ from numpy.typing import DTypeLike
 
 from nn.board_net import BoardNet
 from nn.conv_policy_net import ConvPolicyNet
+from nn.conv_value_net import ConvValueNet
 from nn.policy_net import PolicyNet
 from nn.residual_net import PolicyValueNet, ResidualPolicyNet
 from nn.three_plane_net import Source, ThreePlaneNet
@@ -28,6 +30,7 @@ NETS: dict[str, type[BoardNet]] = {
     "three_plane": ThreePlaneNet,
     "residual": ResidualPolicyNet,
     "value": ValueNet,
+    "conv_value": ConvValueNet,
     "policy_value": PolicyValueNet,
 }
 

@@ -10,6 +10,7 @@ from sign_reversal import every_reversed_sign_is_noticed
 from nn import Conv2D, NoForwardError, PolicyNet, ReLU, Sequential, ShapeError, WeightsError, losses
 from nn.board_net import AnswerError, BoardNet, RandomnessError
 from nn.branches import Branches
+from nn.conv_value_net import ConvValueNet
 from nn.cost import net_costs
 from nn.gradcheck import GradientError, check_layer, check_loss, random_slope
 from nn.java_random import JavaRandom
@@ -17,6 +18,7 @@ from nn.layers import Dense, Flatten, FloatArray, NonFiniteError, Tanh
 from nn.losses import squared_error, weighted_cross_entropy
 from nn.norm import BatchNorm2D, Dropout
 from nn.optim import Adam
+from nn.pool import GlobalPool
 from nn.registry import NETS, load_net, make_net
 from nn.residual import Residual, residual_block
 from nn.residual_net import PolicyValueNet
@@ -124,6 +126,27 @@ def check_value_net() -> float:
     return worst
 
 
+def check_pool() -> float:
+    rng = np.random.default_rng(9)
+    shapes = [(1, 1, 1, 3), (2, 3, 4, 3)]
+    return max(
+        check_layer(GlobalPool(), rng.standard_normal(s), random_slope(rng, (s[0], 2 * s[1]))) for s in shapes
+    )
+
+
+def check_conv_value_net() -> float:
+    rng = np.random.default_rng(10)
+    worst = 0.0
+    for n, height, width in [(1, 3, 4), (3, 4, 3)]:
+        net = ConvValueNet(height, width, kernels=(3, 1), filters=3, hidden=4, rng=rng, dtype=np.float64)
+        net = stirred(net, rng)
+        net.parameters()[-1].value[...] = 0.1
+        x = rng.standard_normal((n, 2, height, width))
+        targets = rng.standard_normal((n, 1))
+        worst = max(worst, check_layer(net, x, lambda out, t=targets: squared_error(out, t), step=1e-4))
+    return worst
+
+
 def check_nets_that_differ_while_learning() -> float:
     return max(check_net(name, seed=8) for name in ("three_plane", "residual", "policy_value"))
 
@@ -163,6 +186,8 @@ CHECKS = [
     check_branches,
     check_squared_error,
     check_value_net,
+    check_pool,
+    check_conv_value_net,
     check_nets_that_differ_while_learning,
 ]
 
@@ -182,6 +207,7 @@ def test_gradients_agree_with_differences(check: Callable[[], float]) -> None:
         (Branches, "backward", check_branches, 2),
         (losses, "squared_error", check_squared_error, 3),
         (ValueNet, "_backward", check_value_net, 1),
+        (GlobalPool, "backward", check_pool, 2),
     ],
 )
 def test_one_reversed_sign_is_noticed(
@@ -195,6 +221,22 @@ def test_a_layer_whose_predict_differs_is_not_passed_as_one_whose_predict_agrees
     with pytest.raises(GradientError, match="predict differs"):
         x = rng.standard_normal((2, 2, 3, 3))
         check_layer(BatchNorm2D(2, dtype=np.float64), x, random_slope(rng, x.shape))
+
+
+def test_pooling_by_its_definition() -> None:
+    x = np.random.default_rng(0).standard_normal((2, 3, 2, 4)).astype(np.float32)
+    out = GlobalPool().predict(x)
+    assert out.dtype == np.float32 and out.shape == (2, 6)
+    for n, c in np.ndindex(2, 3):
+        assert out[n, c] == pytest.approx(x[n, c].mean(), abs=1e-6) and out[n, 3 + c] == x[n, c].max()
+    with pytest.raises(ShapeError, match="wanted"):
+        GlobalPool().predict(x[0])
+    pool = GlobalPool()
+    with pytest.raises(NoForwardError):
+        pool.backward(out)
+    assert np.array_equal(pool.forward(x), out)
+    with pytest.raises(ShapeError, match="d_out"):
+        pool.backward(out[:, :3])
 
 
 # --- Learning beside use ----------------------------------------------------------------------------------------------
@@ -277,7 +319,7 @@ def test_a_residual_of_nothing_is_the_thing_itself() -> None:
 
 def small(name: str, dtype: type = np.float32) -> BoardNet:
     sizes = {"filters": 3, "blocks": 1} if "residual" in name or name == "policy_value" else {"filters": (2, 3)}
-    if name == "conv":
+    if name in ("conv", "conv_value"):
         sizes = {"filters": 3, "kernels": (3, 1)}
     net = make_net(name, 3, 4, rng=np.random.default_rng(0), dtype=dtype, **sizes)
     net.forward(some(net, 5, dtype))  # so that running statistics are some that were gathered

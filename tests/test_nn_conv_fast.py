@@ -45,7 +45,7 @@ def compare(net: ConvPolicyNet, x: np.ndarray, d_logits: np.ndarray, tolerance: 
     assert all(distance(a, b, largest) < tolerance for a, b in zip(grads, gradients(net), strict=True))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.integers(1, 9), st.integers(1, 9), st.integers(1, 3), st.sampled_from([1, 3, 5, 9]), st.integers(0, 2),
     st.integers(1, 6), st.integers(1, 12), st.sampled_from([np.float32, np.float64]), st.integers(0, 10**6),
@@ -70,9 +70,9 @@ def test_one_net_meets_batches_of_every_size(size, count, dtype) -> None:
 
 def test_gradients_are_those_of_finite_differences() -> None:
     rng = np.random.default_rng(2)
-    net = net_of(rng, 4, 5, np.float64, kernels=(5, 1), filters=3)
-    slope = rng.standard_normal((FEW, 20))
-    check_layer(net, rng.standard_normal((FEW, 2, 4, 5)), lambda out: (float((out * slope).sum()), slope), step=1e-5)
+    net = net_of(rng, 3, 4, np.float64, kernels=(5, 1), filters=2)
+    slope = rng.standard_normal((FEW, 12))
+    check_layer(net, rng.standard_normal((FEW, 2, 3, 4)), lambda out: (float((out * slope).sum()), slope), step=1e-5)
 
 
 def test_a_predict_between_forward_and_backward_changes_nothing() -> None:

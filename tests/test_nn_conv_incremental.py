@@ -25,7 +25,7 @@ def test_any_stones_and_their_undoing(height, width, kernels, count, dtype, tole
     net = net_of(rng, height, width, dtype, kernels)
     kept, everyone = ConvIncremental(net, count), np.arange(count)
     x = np.zeros((count, 2, height * width), dtype)
-    for move in range(min(50, height * width)):
+    for move in range(min(36, height * width)):
         which = np.flatnonzero(rng.random(count) < 0.8)
         cells = np.array([rng.choice(np.flatnonzero(x[e].sum(axis=0) == 0)) for e in which], dtype=int)
         planes = rng.integers(2, size=len(which))

@@ -74,6 +74,14 @@ COMMANDS = {
         "Everything goes into a run directory; Ctrl-C saves and stops after the epoch, --resume continues bit for bit.",
         "gomoku pretrain --from games.npz --epochs 50 --schedule steps",
     ),
+    "train-value": Command(
+        "experiments.train_value",
+        "learn how well a side stands, for tree search",
+        "Let a policy play, mostly against itself, and learn from how the games ended who stands better in their quiet\n"
+        "positions. A tenth of the games is kept apart and says what was learnt. Ctrl-C while it learns writes the\n"
+        "network as it is. mcts:POLICY.npz,value=VALUE.npz searches with both.",
+        "gomoku train-value policy.npz -o value.npz --games 5000",
+    ),
     "train-q": Command(
         "experiments.train_q",
         "learn a small board by Q-learning",
@@ -98,10 +106,10 @@ COMMANDS = {
         "gomoku tournament random greedy greedy:sharp --games 40 --size 9 --jobs 2",
     ),
     "plot": Command(
-        "experiments.plots",
-        "draw learning curves",
+        "experiments.draw",
+        "draw learning curves, games and networks",
         "Draw the win rate of one run, or of several runs of one experiment (mean and band over the seeds),\n"
-        "against the number of games played.",
+        "against the number of games played; or, by --kind, another view of a run, of games or of a network.",
         "gomoku plot runs/quick__s1__* -o curve.png",
     ),
     "show": Command(

@@ -4,8 +4,8 @@
     dense          parameters D M + M          multiply-adds a position  D M
     normalisation  parameters 2 F              multiply-adds a position  F H W
 
-A multiply-add is one product, added to a sum. ReLU, tanh, dropout, pooling and flattening multiply nothing. Backward needs about
-twice as many: once for the slopes of the weights, once for those of the input.
+A multiply-add is one product, added to a sum. ReLU, tanh, dropout, pooling and flattening multiply nothing.
+Backward needs about twice as many: once for the slopes of the weights, once for those of the input.
 """
 
 from dataclasses import dataclass

@@ -19,6 +19,8 @@ from rl.agents.judges import Judge, NetValues, Rollouts
 from rl.agents.mcts import KEPT, TOGETHER, MctsAgent, NoiseError, has_choice
 from rl.arena import compare
 from rl.match import play_game
+from rl.search.budget import Budget
+from rl.search.forced_wins import forced_win
 from rl.search.tree import LOST, WON, Leaf, Node, Tree, back_up, met
 
 
@@ -238,6 +240,39 @@ def test_it_finds_wins_in_three_plies(rule: Rule) -> None:
             assert shortest or len(board.moves) > 13, "or a longer win was found first"
 
 
+def test_wins_by_fours_are_seen_at_a_leaf() -> None:
+    rng = np.random.default_rng(11)
+    found = missing = 0
+    while found < 5 or missing < 5:
+        board = random_board(rng, int(rng.integers(18, 24)), 8, 8, 5)
+        bits = Bitboard.from_board(board)
+        if bits.winning(1) or bits.winning(-1):
+            continue
+        win = forced_win(board, Budget(nodes=10_000), threes=False)
+        tree = Tree(board, fours=10_000)
+        leaves = tree.leaves(1)
+        assert (tree.root.result == WON, bool(leaves)) == (win is not None, win is None)
+        if win is None:
+            missing += 1
+            continue
+        found += 1
+        assert tree.root.moves.tolist() == [win.moves[0]] and len(board.moves) == len(tree._start.moves)
+        game, agent = board.copy(), an_agent(8, 8, 1)
+        while not game.is_over:
+            player = agent if game.to_move == board.to_move else GreedyAgent()
+            game.play(player.choose(game, rng))
+        assert game.outcome.winner == board.to_move
+        blunder = board.moves[-1]
+        board.undo()
+        for fours, proven in ((0, 0), (10_000, LOST)):
+            tree = Tree(board, fours=fours)
+            if tree.leaves(1):
+                index = int((tree.root.moves == blunder).argmax())
+                tree.root.grow(np.eye(len(tree.root.moves))[index], 0.0)
+                tree.leaves(1)
+                assert tree.root.proven[index] == proven
+
+
 def test_a_move_that_is_proven_to_lose_is_not_chosen_while_another_is_left() -> None:
     root = met(Bitboard(3, 3, 3))
     root.grow(np.full(9, 1 / 9), 0.0)
@@ -440,6 +475,7 @@ def test_specs(tmp_path: Path) -> None:
         agent.simulations = 10
         assert 0 <= agent.choose(Board(5, 5, 4), rng) < 25
     assert make_agent(f"mcts:{policy},simulations=20").simulations == 20
+    assert make_agent(f"mcts:{policy},fours=7").fours == 7
     for options, complaint in [
         ("simulatoins=5", "did you mean 'simulations'"),
         ("simulations=0", "whole number"),
@@ -449,6 +485,8 @@ def test_specs(tmp_path: Path) -> None:
         ("rollouts=greddy", "did you mean 'greedy'"),
         (f"value={value},rollouts=greedy", "not from both"),
         ("noise=2", "noise"),
+        ("fours=-1", "fours"),
+        ("fours=0.5", "fours"),
         ("temperature=-1", "temperature"),
     ]:
         with pytest.raises(AgentSpecError, match=complaint):
@@ -461,6 +499,6 @@ def test_specs(tmp_path: Path) -> None:
         make_agent(f"mcts:{policy},value={policy}")
     with pytest.raises(AnswerError):
         Judge(a_judge(5, 5).net)
-    for wrong in ({"simulations": 0}, {"temperature": -1.0}, {"noise": 1.5}):
+    for wrong in ({"simulations": 0}, {"temperature": -1.0}, {"noise": 1.5}, {"fours": -1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             MctsAgent(a_judge(5, 5), **wrong)

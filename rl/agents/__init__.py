@@ -17,7 +17,7 @@ from rl.agents.alphabeta import SLOW, AlphaBetaAgent, Settings
 from rl.agents.base import Agent, BatchAgent
 from rl.agents.greedy import GreedyAgent
 from rl.agents.judges import Judge, NetValues, Rollouts, ValueSource
-from rl.agents.mcts import MctsAgent
+from rl.agents.mcts import FOURS, MctsAgent
 from rl.agents.outside import OutsideAgent, command_words
 from rl.agents.policy import PolicyAgent
 from rl.agents.priority import PriorityAgent
@@ -60,10 +60,11 @@ def make_agent(spec: str) -> Agent:
                                         these three kinds take ,noise=P: with that chance, a random move
     policy:PATH[,temperature=T,views=8] a network from a weights file; T = 0 (the default) plays the largest logit;
                                         views=8 takes the mean over the symmetric views of the board
-    mcts:PATH[,simulations=200,value=PATH,rollouts=greedy,temperature=T,noise=0]
+    mcts:PATH[,simulations=200,value=PATH,rollouts=greedy,temperature=T,noise=0,fours=128]
                                         tree search with a policy network's moves; values from a network: that of
                                         value=PATH, or PATH itself if it has them, or else from games played on by
-                                        greedy or random; noise is the share of chance at the root, for self-play
+                                        greedy or random; noise is the share of chance at the root, for self-play; wins
+                                        by fours alone are looked for at each leaf, in so many nodes
     qlearning:TABLE[,epsilon=0,net=PATH]
                                         the largest Q of a table that gomoku train-q wrote, plus the log p of a policy
                                         network if one is named; epsilon is the chance of any legal move
@@ -129,9 +130,11 @@ def _make_policy(spec: str, argument: str, options: dict[str, str]) -> Agent:
 
 def _make_mcts(spec: str, argument: str, options: dict[str, str]) -> Agent:
     value, rollouts = options.pop("value", None), options.pop("rollouts", None)
-    taken = _take(spec, options, simulations=200, temperature=0.0, noise=0.0)
+    taken = _take(spec, options, simulations=200, temperature=0.0, noise=0.0, fours=FOURS)
     if not argument:
         raise AgentSpecError(f"{spec!r} names no weights file; write mcts:PATH")
+    if not 0 <= taken["fours"] < math.inf or taken["fours"] % 1:
+        raise AgentSpecError(f"the fours in {spec!r} must be a whole number of nodes, 0 or more")
     if value is not None and rollouts is not None:
         raise AgentSpecError(f"values in {spec!r} come from value=PATH or from rollouts, not from both")
     if rollouts not in (None, "greedy", "random"):
@@ -146,7 +149,8 @@ def _make_mcts(spec: str, argument: str, options: dict[str, str]) -> Agent:
         values = NetValues(load_net(value))
     elif rollouts is not None or not net.HAS_VALUE:
         values = Rollouts(RandomAgent() if rollouts == "random" else GreedyAgent())
-    return MctsAgent(Judge(net, values), int(taken["simulations"]), taken["temperature"], taken["noise"], spec)
+    chance = taken["temperature"], taken["noise"]
+    return MctsAgent(Judge(net, values), int(taken["simulations"]), *chance, int(taken["fours"]), spec)
 
 
 def _policy_at(path: str) -> BoardNet:

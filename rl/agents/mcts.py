@@ -19,6 +19,7 @@ from rl.search.budget import Budget
 from rl.search.tree import LOST, WON, Leaf, Node, Tree, back_up
 
 TOGETHER = 8  # leaves of one tree that are judged at once
+FOURS = 128  # nodes for a win by fours: most are found, or found not to be, in fewer
 KEPT = 512  # trees that are remembered, for so many games at a time
 CONCENTRATION = 10.0  # of the noise at the root: it falls on about so many moves
 Key = tuple[object, ...]
@@ -33,10 +34,17 @@ class MctsAgent(Thinker):
 
     temperature  T > 0 draws the move in proportion to visits ** (1 / T), for self-play
     noise        the share of Dirichlet noise in the root's prior, for self-play; 0 for none
+    fours        nodes for the search of a win by fours at each leaf; 0 for no such search
     """
 
     def __init__(
-        self, judge: Judge, simulations: int = 200, temperature: float = 0.0, noise: float = 0.0, name: str = "mcts"
+        self,
+        judge: Judge,
+        simulations: int = 200,
+        temperature: float = 0.0,
+        noise: float = 0.0,
+        fours: int = FOURS,
+        name: str = "mcts",
     ) -> None:
         if simulations < 1:
             raise ValueError(f"simulations is {simulations}; there must be 1 or more")
@@ -44,7 +52,9 @@ class MctsAgent(Thinker):
             raise ValueError(f"the temperature is {temperature}; it must be 0 or positive")
         if not 0 <= noise <= 1:
             raise ValueError(f"the noise is {noise}; it is a share, from 0 to 1")
-        self.judge, self.net, self.simulations = judge, judge.net, simulations
+        if fours < 0:
+            raise ValueError(f"fours is {fours}; so many nodes are 0 or more")
+        self.judge, self.net, self.simulations, self.fours = judge, judge.net, simulations, fours
         self.temperature, self.noise, self.name = temperature, noise, name
         self._kept: dict[Key, Node] = {}
 
@@ -65,7 +75,7 @@ class MctsAgent(Thinker):
         for board in boards:
             if board.is_over:
                 raise IllegalMoveError(f"{self.name} has nothing to choose: the game is over in {board!r}")
-        trees = [Tree(board, self._remembered(board)) for board in boards]
+        trees = [Tree(board, self._remembered(board), self.fours) for board in boards]
         self._judge([leaf for tree in trees if not tree.root.grown for leaf in tree.leaves(1)], boards[0], rng)
         if self.noise:
             self._add_noise([tree.root for tree in trees if tree.root.grown], rng)
@@ -98,7 +108,7 @@ class MctsAgent(Thinker):
     def _decide(self, root: Node, board: Board, rng: RandomSource) -> int:
         """The move to play, and what is worth keeping of the tree behind it."""
         if not root.grown or len(root.moves) == 1:
-            return int(root.moves[0])  # the rules leave no choice: it wins, or it is all the same
+            return int(root.moves[0])  # there is no choice: it wins, or it is all the same
         index = self._chosen(root, rng)
         cell = int(root.moves[index])
         child = root.children.get(index)

@@ -5,7 +5,8 @@
     back up   along the way, that value is added to every move taken, turned round at each step
 
 What the rules decide needs no value: a side that can complete a line wins, one that must stop two loses, and a position
-whose moves all lose is lost. Such results are proven, go up the tree, and are never tried again.
+whose moves all lose is lost. A win by fours alone, every move of which leaves one answer, can be looked for at each
+leaf too: few networks see one coming. Such results are proven, go up the tree, and are never tried again.
 
 Sources: Silver et al., "Mastering the game of Go without human knowledge" (2017), methods, "Search algorithm"; Winands,
 Björnsson and Saito, "Monte-Carlo tree search solver" (2008).
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 
 from env import Board, Rule
 from env.bitboard import Bitboard
+from rl.search.budget import Budget
+from rl.search.forced_wins import forced_win
 
 EXPLORATION = 1.5  # how much a likely move that was tried seldom is worth beside one that did well
 UNTRIED = 0.2  # how much worse than its position an untried move is taken to be
@@ -56,6 +59,10 @@ class Node:
         self.proven = np.zeros(count, dtype=np.int8)
         self.grown = True
 
+    def win_by(self, move: int) -> None:
+        """Note that the side to move is proven to win by this move: no other needs a look."""
+        self.moves, self.result, self.value = np.array([move], dtype=np.int64), WON, float(WON)
+
     def promising(self) -> int:
         """The index of the move to try next; no move that is proven to lose.
 
@@ -89,17 +96,21 @@ class Leaf:
 
 
 class Tree:
-    """The search of one position; `root` may be grown already, in an earlier search."""
+    """The search of one position; `root` may be grown already, in an earlier search.
 
-    def __init__(self, board: Board, root: Node | None = None) -> None:
+    fours  how many nodes the search for a win by fours may have at each leaf; 0 for no such search
+    """
+
+    def __init__(self, board: Board, root: Node | None = None, fours: int = 0) -> None:
         self._board = Bitboard.from_board(board)
+        self._start, self._fours = board.copy(), fours
         self.root = met(self._board) if root is None else root
         self.simulations = 0
 
     def leaves(self, most: int) -> list[Leaf]:
         """Descend up to `most` times and return the leaves, to be judged, grown and given to `back_up`.
 
-        Descents that end where the rules know the value are backed up at once. It stops early when a descent
+        Descents that end where the value is proven are backed up at once. It stops early when a descent
         ends at a leaf that is waiting already, or when the root is proven.
         """
         found: list[Leaf] = []
@@ -112,6 +123,8 @@ class Tree:
                 self._withdraw(way)
                 break
             self.simulations += 1
+            if node.result is None and self._fours:
+                self._try_fours(way, node)
             if node.result is None:
                 found.append(Leaf(way, node, self._board))
                 waiting.add(node)
@@ -142,6 +155,17 @@ class Tree:
                 child = node.children[index] = met(self._board)
             node = child
         return way, node
+
+    def _try_fours(self, way: Way, node: Node) -> None:
+        """Look for a win by fours at the end of the way."""
+        board = self._start
+        for above, index in way:
+            board.play(int(above.moves[index]))
+        win = forced_win(board, Budget(nodes=self._fours), threes=False)
+        for _ in way:
+            board.undo()
+        if win is not None:
+            node.win_by(win.moves[0])
 
     def _climb(self, way: Way) -> None:
         for _ in way:

@@ -1,22 +1,20 @@
-"""`gomoku plot`, and the figures of a notebook: Axes in, Axes out, from the rows of `metrics.jsonl`.
+"""Curves of training: Axes in, Axes out, from the rows of `metrics.jsonl`.
 
-The command, the training loop and a notebook draw with the same functions, so they show the same curve.
+`gomoku plot`, the training loop and a notebook draw with the same functions, so they show the same curve.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.errors import EXIT_OK, UserError
-from experiments.metrics import Row, read_metrics
+from experiments.errors import UserError
+from experiments.metrics import Row
 from experiments.run_dir import read_json
 from nn.weights import replace_file
 
@@ -49,53 +47,6 @@ TACTICS = {
 OTHERS = (PINK, SKY, GREEN, VERMILION)
 DOTS_PER_INCH = 110
 FORMATS = (".pdf", ".png", ".svg")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="a run directory")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=Path,
-        help="the picture: .png, .svg or .pdf (default: curve.png or, with --panel, panel.png; of a single run, in its "
-        "directory)",
-    )
-    parser.add_argument("--csv", metavar="FILE", type=Path, help="also write every metric of every run as a table")
-    parser.add_argument(
-        "--panel", action="store_true", help="draw all there is to see of one run: entropy, gradient norm, ..."
-    )
-
-
-def run(args: argparse.Namespace) -> int:
-    """Read the runs, draw them, say where the picture is."""
-    from matplotlib.figure import Figure
-
-    rows = {path: read_metrics(path / "metrics.jsonl") for path in args.runs}
-    for path, its_rows in rows.items():
-        for number, row in enumerate(its_rows, start=1):
-            if "evaluation" in row and not _can_be_drawn(row):
-                what = "wanted a number of games and each opponent's win_rate, low and high"
-                raise UserError(f"{path / 'metrics.jsonl'}, line {number}: {what}")
-        if not any("evaluation" in row for row in its_rows):
-            raise UserError(f"{path}: no evaluation in its {len(its_rows)} rows of metrics yet")
-    if args.panel:
-        if len(rows) > 1:
-            raise UserError(f"--panel shows one run; {len(rows)} were named")
-        figure = Figure(figsize=(10, 6), layout="constrained")
-        training_panel(figure, *rows.values())
-    else:
-        figure = curves(group_by_config(args.runs), rows)
-    if args.csv is not None and args.csv.exists() and any(args.csv.samefile(run / "metrics.jsonl") for run in rows):
-        raise UserError(f"--csv {args.csv}: that is what the runs are read from; name another file")
-    output = args.output or (args.runs[0] if len(rows) == 1 else Path()) / ("panel.png" if args.panel else "curve.png")
-    save_figure(figure, output)
-    print(output)
-    if args.csv is not None:
-        replace_file(args.csv, csv_text(rows).encode(errors="surrogateescape"))
-        print(args.csv)
-    return EXIT_OK
 
 
 def curves(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[Row]]) -> Figure:
@@ -158,29 +109,112 @@ def mean_over_runs(points: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]
 def training_panel(figure: Figure | SubFigure, rows: Sequence[Row]) -> NDArray[Any]:
     """Draw six views of one run into a figure, and return their axes (2, 3)."""
     axes: NDArray[Any] = figure.subplots(2, 3, sharex=True)
-    learning_curve(axes[0, 0], rows)
-    asked = {name for row in rows for name in row.get("evaluation", {}).get("tactics", {})}
-    tactics = {label: f"evaluation.tactics.{name}" for label, name in TACTICS.items() if name in asked}
-    _lines(axes[0, 1], rows, tactics, marker="o")
-    _share_axis(axes[0, 1], "share of positions")
-    _lines(axes[0, 2], rows, {"black": "win_rate.black", "white": "win_rate.white"})
-    _share_axis(axes[0, 2], "training games won")
-    _lines(axes[1, 0], rows, {"in games": "entropy", "in drills": "drill.entropy"})
-    axes[1, 0].set_ylabel("entropy of a move (nats)")
-    _lines(axes[1, 1], rows, {"in games": "gradient_norm", "in drills": "drill.gradient_norm"})
-    axes[1, 1].set_ylabel("gradient norm before clipping")
-    axes[1, 1].set_ylim(bottom=0)
-    _lines(axes[1, 2], rows, {"game length": "game_length"})
-    axes[1, 2].set_ylabel("game length (plies)")
-    for ax in (*axes[0, 1:], *axes[1, :2]):
-        _legend(ax)
-    for ax in axes.ravel()[1:]:
-        _mark_first_game(ax, [rows])
-    for ax in axes[1]:
-        _games_axis(ax)
+    views: tuple[Callable[[Axes, Sequence[Row]], Axes], ...] = (
+        learning_curve,
+        tactics_curve,
+        colour_curve,
+        entropy_curve,
+        gradient_curve,
+        length_curve,
+    )
+    for ax, view in zip(axes.ravel(), views, strict=True):
+        view(ax, rows)
     for ax in axes[0]:
         ax.set_xlabel("")
     return axes
+
+
+def tactics_curve(ax: Axes, rows: Sequence[Row]) -> Axes:
+    """Draw the share of positions with one right answer that were answered so, by kind, and return `ax`."""
+    asked = {name for row in rows for name in row.get("evaluation", {}).get("tactics", {})}
+    names = {label: f"evaluation.tactics.{name}" for label, name in TACTICS.items() if name in asked}
+    _lines(ax, rows, names, marker="o")
+    _share_axis(ax, "share of positions")
+    return _over_games(ax, rows)
+
+
+def colour_curve(ax: Axes, rows: Sequence[Row]) -> Axes:
+    """Draw the share of training games won with each colour, and return `ax`."""
+    _lines(ax, rows, {"black": "win_rate.black", "white": "win_rate.white"})
+    _share_axis(ax, "training games won")
+    return _over_games(ax, rows)
+
+
+def entropy_curve(ax: Axes, rows: Sequence[Row]) -> Axes:
+    """Draw how undecided the policy is: the mean entropy of its moves, and return `ax`."""
+    _lines(ax, rows, {"in games": "entropy", "in drills": "drill.entropy"})
+    ax.set_ylabel("entropy of a move (nats)")
+    return _over_games(ax, rows)
+
+
+def gradient_curve(ax: Axes, rows: Sequence[Row]) -> Axes:
+    """Draw the mean norm of a minibatch's gradient, and return `ax`."""
+    _lines(ax, rows, {"in games": "gradient_norm", "in drills": "drill.gradient_norm"})
+    ax.set_ylabel("gradient norm before clipping")
+    ax.set_ylim(bottom=0)
+    return _over_games(ax, rows)
+
+
+def change_curve(ax: Axes, rows: Sequence[Row]) -> Axes:
+    """Draw how far each update moved the weights, over how large they are: |new - old| / |old|, and return `ax`."""
+    from matplotlib.ticker import PercentFormatter
+
+    _lines(ax, rows, {"change": "parameter_change"})
+    ax.set_ylabel("update / weights")
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    return _over_games(ax, rows)
+
+
+def length_curve(ax: Axes, rows: Sequence[Row]) -> Axes:
+    """Draw the mean length of the training games, and return `ax`."""
+    _lines(ax, rows, {"game length": "game_length"})
+    ax.set_ylabel("game length (plies)")
+    return _over_games(ax, rows)
+
+
+def baseline_chart(ax: Axes, rows: Sequence[Row]) -> Axes:
+    """Draw the last win rate against each baseline, in all games and by colour, with 95 % intervals; return `ax`."""
+    from matplotlib.ticker import PercentFormatter
+
+    last = next(row for row in reversed(rows) if "evaluation" in row)
+    against = {name: of for name, of in last["evaluation"].items() if "win_rate" in of}
+    looks = (("all games", BLUE, "o", 0.0), ("as black", "0", "s", 0.2), ("as white", "0.55", "D", 0.4))
+    for label, colour, marker, below in looks:
+        key = label.replace(" ", "_")
+        rates = [(i + below, of if label == "all games" else of.get(key)) for i, of in enumerate(against.values())]
+        rates = [(at, of) for at, of in rates if of and of.get("games")]
+        middle = np.array([of["win_rate"] for _, of in rates])
+        arms = np.array([(of["win_rate"] - of["low"], of["high"] - of["win_rate"]) for _, of in rates]).reshape(-1, 2)
+        ax.errorbar(
+            middle,
+            [at for at, _ in rates],
+            xerr=np.maximum(arms.T, 0),  # at 100 % the interval's end may be a rounding below
+            fmt=marker,
+            color=colour,
+            capsize=3,
+            markersize=5,
+            label=label,
+        )
+    ax.set_yticks(np.arange(len(against)) + 0.2, [f"against {name}" for name in against], parse_math=False)
+    ax.set_ylim(len(against) - 0.3, -0.3)
+    ax.set_xlim(-0.02, 1.02)
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.set_xlabel("win rate, 95 % interval")
+    ax.grid(axis="x", alpha=0.3)
+    ax.axvline(0.5, color="0.6", linewidth=0.8, linestyle=":")
+    ax.set_title(f"after {last['games']:,} training games", fontsize="medium")
+    _legend(ax)
+    return ax
+
+
+def _over_games(ax: Axes, rows: Sequence[Row]) -> Axes:
+    """What all views of one run have in common."""
+    _mark_first_game(ax, [rows])
+    _games_axis(ax)
+    if len(ax.get_legend_handles_labels()[0]) > 1:
+        _legend(ax)
+    return ax
 
 
 def _mark_first_game(ax: Axes, runs: Sequence[Sequence[Row]]) -> None:
@@ -217,16 +251,6 @@ def save_figure(figure: Figure, path: Path) -> None:
     replace_file(path, picture.getvalue())
 
 
-def csv_text(rows: Mapping[Path, Sequence[Row]]) -> str:
-    """Return all rows of all runs as one table; nested names are joined by dots, what is absent stays empty."""
-    flat = [{"run": path.resolve().name, **dict(flatten(row))} for path, run_rows in rows.items() for row in run_rows]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in flat for key in row)), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(flat)
-    return text.getvalue()
-
-
 def flatten(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield (`evaluation.greedy.win_rate`, value) for every value inside a row."""
     for key, value in row.items():
@@ -234,16 +258,6 @@ def flatten(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield from flatten(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
-
-
-def _can_be_drawn(row: Row) -> bool:
-    """Return whether an evaluation is a table of tables, and what curves are drawn from is numbers."""
-    tables = row["evaluation"]
-    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-        return False
-    rates = [table for table in tables.values() if "win_rate" in table]
-    numbers = [row.get("games"), *(table.get(key) for table in rates for key in ("win_rate", "low", "high"))]
-    return all(isinstance(number, (int, float)) for number in numbers)
 
 
 def _lines(ax: Axes, rows: Sequence[Row], names: Mapping[str, str], marker: str = "") -> None:

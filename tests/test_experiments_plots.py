@@ -12,10 +12,13 @@ import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
+from experiments import draw
 from experiments.__main__ import main
 from experiments.errors import UserError
 from experiments.plots import (
     COLOURS,
+    baseline_chart,
+    change_curve,
     curves,
     evaluations,
     flatten,
@@ -186,8 +189,8 @@ def test_the_command_draws_several_experiments_side_by_side(tmp_path: Path) -> N
     assert main(["plot", *map(str, paths[:2]), "-o", str(one)]) == 0
     assert main(["plot", *map(str, paths), "-o", str(two)]) == 0
     assert png_width(two) > 1.5 * png_width(one)
-    assert main(["plot", str(paths[0]), "--panel", "-o", str(one)]) == 0
-    assert main(["plot", *map(str, paths), "--panel", "-o", str(one)]) == 2
+    assert main(["plot", str(paths[0]), "--kind", "panel", "-o", str(one)]) == 0
+    assert main(["plot", *map(str, paths), "--kind", "panel", "-o", str(one)]) == 2
 
 
 def png_width(path: Path) -> int:
@@ -216,7 +219,7 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_row_of_another_form_is_named(tmp_path: Path, row: Row, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_run(tmp_path / "odd", [*run_rows([0.5]), row], {"seed": 1})
     number = 1 + len(run_rows([0.5]))
-    for more in ([], ["--panel"]):
+    for more in ([], ["--kind", "panel"]):
         assert main(["plot", str(path), *more]) == 2
         said = capsys.readouterr().err
         assert f"metrics.jsonl, line {number}: wanted a number of games" in said and said.count("\n") == 1
@@ -252,3 +255,67 @@ def test_drills_are_drawn_and_a_line_stands_where_games_begin() -> None:
         assert [line for line in ax.get_lines() if list(line.get_xdata()) == [200, 200]], "no line where games begin"
     without = learning_curve(Figure().subplots(), run_rows([0.2, 0.4]))
     assert not [line for line in without.get_lines() if len(set(line.get_xdata())) == 1]
+
+
+def test_the_last_evaluation_is_charted_by_colour() -> None:
+    rows = run_rows([0.2, 0.4])
+    rows[-1]["evaluation"]["greedy"]["as_black"] = {"games": 50, "win_rate": 0.5, "low": 0.4, "high": 0.7}
+    rows[-1]["evaluation"]["greedy"]["as_white"] = {"games": 0, "win_rate": 0.0, "low": 0.0, "high": 1.0}
+    ax = baseline_chart(Figure().subplots(), rows)
+    points = {bars.get_label(): bars[0].get_xydata().tolist() for bars in ax.containers}
+    assert points == {"all games": [[0.4, 0], [pytest.approx(0.65), 1]], "as black": [[0.5, 0.2]], "as white": []}
+    (arm,) = ax.containers[1][2][0].get_segments()
+    assert arm[:, 0] == pytest.approx([0.4, 0.7])
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["against greedy", "against random"]
+    assert ax.get_title() == "after 200 training games"
+
+
+def test_updates_are_drawn_over_the_weights() -> None:
+    ax = change_curve(Figure().subplots(), [{"games": 5, "parameter_change": 0.02}, {"games": 9, "entropy": 1.0}])
+    assert lines(ax)["change"].tolist() == [[5, 0.02]]
+    assert ax.get_ylabel() == "update / weights"
+
+
+@pytest.mark.parametrize("kind", ["baselines", "tactics", "entropy", "gradients", "length"])
+def test_every_kind_of_a_run_is_drawn_or_says_what_is_lacking(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_run(tmp_path / "run", run_rows([0.2, 0.4]), {"seed": 1})
+    young = write_run(tmp_path / "young", [{"games": 5, "entropy_weight": 0.1}], {"seed": 1})
+    assert main(["plot", str(path), "--kind", kind]) == 0
+    assert capsys.readouterr().out == f"{path / kind}.png\n"
+    assert main(["plot", str(young), "--kind", kind]) == 2
+    assert f"{young}: no {draw.OF_RUNS[kind].needs} in its 1 rows" in capsys.readouterr().err
+    assert main(["plot", str(path), str(path), "--kind", kind]) == 2
+    assert f"--kind {kind} shows one run; 2 were named" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "value"), [("entropy", "much"), ("game_length", None), ("parameter_change", [1])])
+def test_a_value_that_is_no_number_is_named(
+    name: str, value: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_run(tmp_path / "odd", [*run_rows([0.5]), {"games": 9, name: value}], {"seed": 1})
+    assert main(["plot", str(path), "--kind", "panel"]) == 2
+    assert f"metrics.jsonl, line 2: wanted a number of {name}, found {value!r}" in capsys.readouterr().err
+
+
+def test_a_live_picture_waits_follows_and_ends_with_ctrl_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, *rest = run_rows([0.2, 0.4])
+    path = write_run(tmp_path / "run", [{"games": 0}], {"seed": 1})
+    later = [[first], rest]
+    seen: list[bool] = []
+
+    def time_passes(seconds: float) -> None:
+        seen.append((path / "curve.png").exists())
+        if not later:
+            raise KeyboardInterrupt
+        with (path / "metrics.jsonl").open("a") as file:
+            file.write("".join(json.dumps(row) + "\n" for row in later.pop(0)))
+
+    monkeypatch.setattr(draw.time, "sleep", time_passes)
+    assert main(["plot", str(path), "--live"]) == 130
+    said = capsys.readouterr().out.splitlines()
+    assert said == [f"waiting: {path}: no evaluation in its 1 rows of metrics yet", *2 * [f"{path / 'curve.png'}"]]
+    assert seen == [False, True, True]  # nothing yet; after the first evaluation; after the second

@@ -38,7 +38,7 @@ def save_checkpoint(
     run: RunDir, update: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]
 ) -> Path:
     """Write `checkpoints/update_<update>.npz`, then remove all but the newest three. Returns the path."""
-    path = run.checkpoints / f"update_{update:08d}.npz"
+    path = run.checkpoints / _name(update)
     save_arrays(path, arrays, {"format": FORMAT, "update": update, "content": dict(meta)})
     for old in checkpoint_paths(run)[:-KEPT]:
         old.unlink()
@@ -74,9 +74,14 @@ def load_checkpoint(path: Path) -> Checkpoint:
     arrays, meta = load_arrays(path)
     if meta.get("format") != FORMAT or not isinstance(meta.get("content"), dict):
         raise CheckpointError(f"{path}: not a checkpoint of format {FORMAT} (its meta: {sorted(meta)})")
-    if path.stem != f"update_{meta.get('update'):08d}":
-        raise CheckpointError(f"{path}: holds update {meta.get('update')}, which its name does not say")
-    return Checkpoint(meta["update"], dict(arrays), meta["content"])
+    update = meta.get("update")
+    if type(update) is not int or path.name != _name(update):
+        raise CheckpointError(f"{path}: holds update {update!r}, which its name does not say")
+    return Checkpoint(update, dict(arrays), meta["content"])
+
+
+def _name(update: int) -> str:
+    return f"update_{update:08d}.npz"
 
 
 def checkpoint_paths(run: RunDir) -> list[Path]:

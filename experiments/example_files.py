@@ -7,9 +7,10 @@ of C channels, as other programs write them. `numpy.load` opens it, and any .npz
 
 from __future__ import annotations
 
+import math
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from experiments.game_files import read_games
 from nn.weights import save_arrays
 from rl.examples import Examples, as_states, from_records
 
+MOST_BYTES = 1 << 31
 GAME_ENDINGS = (".sgf", ".psq", ".txt")
 
 
@@ -39,10 +41,9 @@ def save_examples(path: Path, examples: Examples, meta: dict[str, Any], *, chann
 def load_examples(path: Path) -> Examples:
     """The examples in an .npz. Raises UserError saying what is missing or contradictory."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in ("states", "actions", "shares", "games") if name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        raise UserError(f"{path}: cannot be read as examples: {error}") from None
+        arrays = dict(_arrays(path))
+    except Exception as error:  # whatever zipfile and NumPy's reader of headers may stumble over
+        raise UserError(f"{path}: cannot be read as examples: {error or type(error).__name__}") from None
     if not {"states", "actions"} <= set(arrays):
         raise UserError(f"{path}: wanted the arrays 'states' and 'actions', found {sorted(arrays)}")
     states, actions = arrays["states"], arrays["actions"]
@@ -65,6 +66,27 @@ def load_examples(path: Path) -> Examples:
     if shares is not None and (shares.shape != (len(states), area) or shares.dtype != np.uint8):
         raise UserError(f"{path}: shares are {shares.dtype} {shares.shape}; wanted uint8 {(len(states), area)}")
     return Examples(states.astype(np.int8), actions.astype(np.int64), games.astype(np.int64), shares)
+
+
+def _arrays(path: Path) -> Iterator[tuple[str, NDArray[Any]]]:
+    """(name, array) for each that is there; none is made that is larger than its entry in the file, or MOST_BYTES."""
+    with zipfile.ZipFile(path) as archive:
+        entries = set(archive.namelist())
+        for name in ("states", "actions", "shares", "games"):
+            if f"{name}.npy" not in entries:
+                continue
+            info = archive.getinfo(f"{name}.npy")
+            if info.file_size > MOST_BYTES:
+                raise ValueError(f"{name} has {info.file_size:,} bytes; {MOST_BYTES:,} are the most")
+            with archive.open(info) as entry:
+                version = np.lib.format.read_magic(entry)
+                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+                shape, _, dtype = read(entry)
+                left = info.file_size - entry.tell()
+                if dtype.hasobject or math.prod(shape) * dtype.itemsize != left:
+                    raise ValueError(f"{name} claims shape {shape} of {dtype}, but {left} bytes follow")
+            with archive.open(info) as entry:
+                yield name, np.lib.format.read_array(entry, allow_pickle=False)
 
 
 def examples_from(paths: Sequence[Path], height: int, width: int, win_length: int, rule: Rule) -> Examples:

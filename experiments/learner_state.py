@@ -5,11 +5,14 @@ Whatever a later update depends on is here; a test compares the bytes of a stopp
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from experiments.errors import UserError
 from experiments.learner import Learner
 from nn.weights import WeightsError, check_array, check_names
 from rl.weight_average import WeightAverage
@@ -49,14 +52,32 @@ def meta_of(learner: Learner, rows: int) -> dict[str, Any]:
 def restore(
     learner: Learner, updates: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any], where: str
 ) -> None:
-    """Continue from a checkpoint. Raises WeightsError if it is another configuration's."""
+    """Continue from a checkpoint. Raises WeightsError, and changes nothing, if it is another configuration's."""
+    twin = copy.copy(learner)
+    twin.league = copy.copy(learner.league)
+    twin.baseline, twin.rng = copy.deepcopy(learner.baseline), copy.deepcopy(learner.rng)
+    try:
+        _restore(twin, updates, arrays, meta, where)
+    except (WeightsError, UserError):
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise WeightsError(f"{where}: not a checkpoint of such a run: {type(error).__name__}: {error}") from None
+    vars(learner).update(vars(twin))
 
+
+def _restore(
+    learner: Learner, updates: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any], where: str
+) -> None:
     def part(prefix: str) -> dict[str, NDArray[Any]]:
         return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
 
     wanted = learner.net.meta()
     if meta["net"] != wanted:
         raise WeightsError(f"{where}: the checkpoints hold {meta['net']}, but config.json asks for {wanted}")
+    counts = {name: meta[name] for name in ("rows", "games", "positions", "imitated", "snapshots")}
+    for name, count in counts.items():
+        if type(count) is not int or not 0 <= count < 2**53:
+            raise WeightsError(f"{where}: the checkpoint has {name} {count!r}, wanted a whole number, 0 or more")
     baseline, state = part("baseline."), learner.baseline.state()
     check_names(f"{where}, baseline", baseline, list(state))
     for name, array in state.items():
@@ -67,16 +88,17 @@ def restore(
     learner.start_from(net)
     learner.optimizer.load_state(part("optimizer."))
     learner.baseline.load_state(baseline)
+    check_array(where, "league.rates", arrays["league.rates"], (len(snapshots),), np.dtype(np.float64))
     learner.league.snapshots, learner.league.rates = snapshots, arrays["league.rates"]
     if learner.average is not None:
         mean = kind.from_arrays(part("average."), wanted, where)
         learner.average = WeightAverage(mean, learner.average.decay)
     if learner.gate is not None:
         learner.gate.load_state(part("gate."))
-    if meta["pupil"] is None:
-        learner.pupil = None
-    elif learner.pupil is not None:
-        learner.pupil.restore(meta["pupil"]["epochs"], part("pupil."), meta["pupil"], where)
     learner.rng.bit_generator.state = meta["generator"]
     learner.updates, learner.games, learner.positions = updates, meta["games"], meta["positions"]
     learner.imitated = meta["imitated"]
+    if meta["pupil"] is None:
+        learner.pupil = None
+    elif learner.pupil is not None:  # last, for it is changed where it stands
+        learner.pupil.restore(meta["pupil"]["epochs"], part("pupil."), meta["pupil"], where)

@@ -5,6 +5,7 @@
 A logit says how good a move is, A = H * W moves; a value how well the side to move stands, from -1 lost to 1 won.
 """
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from operator import index
@@ -225,9 +226,10 @@ class _Zeros:
 
     def standard_normal(self, size: tuple[int, ...]) -> NDArray[np.float64]:
         """Zeros. Raises ShapeError once there are more than there may be."""
-        self._left -= float(np.prod(size, dtype=np.float64))
-        if self._left < 0:
+        wanted = math.prod(size)  # exactly: a size may be a number of hundreds of digits
+        if wanted > self._left:
             raise ShapeError(f"its sizes ask for an array of {size}, far more than the file holds")
+        self._left -= wanted
         return np.zeros(size)
 
     def random(self, size: tuple[int, ...]) -> NDArray[np.float64]:

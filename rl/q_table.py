@@ -140,10 +140,11 @@ class QTable:
             settings = {key: float(meta[key]) for key in ("learning_rate", "discount")}
             rewards = Rewards(**{key: float(value) for key, value in meta["rewards"].items()})
             table = cls(Board(height, width, win_length, rule), rewards=rewards, **settings)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise TableError(f"{path}: holds no table of Q-values: {type(error).__name__}: {error}") from None
         check_names(path, arrays, ["positions", "which", "places", "values"])
-        count, moves, area = len(arrays["positions"]), len(arrays["values"]), height * width
+        count, moves = (len(np.atleast_1d(arrays[name])) for name in ("positions", "values"))
+        area = height * width
         check_array(path, "positions", arrays["positions"], (count, area), np.dtype(np.int8))
         check_array(path, "values", arrays["values"], (moves,), np.dtype(np.float64))
         for name, end in (("which", count), ("places", area)):

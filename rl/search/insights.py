@@ -17,9 +17,9 @@ from rl.search.forced_wins import Win, forced_win
 from rl.search.minimax import WIN, winning
 from rl.search.search import DEEPEST, Insight, Search
 
-FOURS_SHARE, THREES_SHARE, DEFENCE_SHARE = 0.15, 0.35, 0.15  # of what is left when it is their turn
+FOURS_SHARE, THREES_SHARE, DEFENCE_SHARE = 0.15, 0.35, 0.25  # of what is left when it is their turn
 MOST_PROVING = 20_000  # nodes for a proof if there is no clock ...
-MOST_TESTING = 1_000  # ... and to look for the other side's win after a move
+MOST_TESTING = 3_000  # ... and to look for the other side's win after a move
 
 
 def insights(
@@ -46,12 +46,22 @@ def insights(
             yield Insight(won.plies, WIN - won.plies, won.moves, budget.used, 0)
             return
 
+    losses: dict[int, Win] = {}  # what the other side does after a move
+
     def loses(cell: int) -> bool:
         after = board.copy()
         after.play(cell)
-        return _forced(after, budget, DEFENCE_SHARE, MOST_TESTING, threes=False) is not None
+        won = _forced(after, budget, DEFENCE_SHARE, MOST_TESTING, threes=True)
+        if won is not None:
+            losses[cell] = won
+        return won is not None
 
-    yield from search.deepen(depth, loses)
+    for insight in search.deepen(depth, loses):
+        if insight.line[0] in losses:  # as every other move does: the one that holds out longest
+            cell, won = max(losses.items(), key=lambda pair: pair[1].plies)
+            yield insight._replace(worth=won.plies + 1 - WIN, line=(cell, *won.moves))
+            return
+        yield insight
 
 
 def urgent(board: Board) -> int | None:

@@ -75,6 +75,7 @@ class Stretches:
 
     def __init__(self, win_length: int, law: Law, worths: Worths) -> None:
         self._win_length, self._law, self._worths = win_length, law, worths
+        self._apart = max(5, win_length)
         reach = win_length - 1
         self._within = [(2 << cell + reach) - 1 & -1 << max(0, cell - reach) for cell in range(LONGEST)]  # as bits
         self._groups_of: dict[tuple[int, int], tuple[Group, ...]] = {}  # by kind and key, as the two below by key
@@ -91,20 +92,37 @@ class Stretches:
     def worth(self, length: int, stones: int) -> int:
         """Return the sum over what stands on the stretch.
 
-        Every win that could come of a stone lies within win_length of it, so that more empty cells beyond the first and
-        the last stone make no difference.
+        No finding lacks more than four stones to two wins. So stones with more empty cells between them than that have
+        nothing to do with each other, and are looked up apart, each with as many empty cells around it as matter.
         """
         if not stones or length < self._win_length:
             return 0
-        before = min((stones & -stones).bit_length() - 1, self._win_length)
-        after = min(length - stones.bit_length(), self._win_length)
-        stones //= stones & -stones
-        length = before + stones.bit_length() + after
-        stones <<= before
+        total = 0
+        before = (stones & -stones).bit_length() - 1
+        stones >>= before
+        left = length - before  # cells from the first stone on
+        while stones:
+            gaps = ~stones
+            for _ in range(self._apart - 1):
+                gaps &= gaps >> 1
+            span = (gaps & -gaps).bit_length() - 1  # up to where so many empty cells begin
+            part, stones = stones & (1 << span) - 1, stones >> span
+            left -= span
+            after = (stones & -stones).bit_length() - 1 if stones else left
+            total += self._worth_of(part, span, min(before, self._apart), min(after, self._apart))
+            before, stones, left = after, stones >> after, left - after
+        return total
+
+    def _worth_of(self, part: int, span: int, before: int, after: int) -> int:
+        """Return the worth of `span` cells from a first to a last stone with so many empty ones before and after."""
+        length, stones = before + span + after, part << before
         key = 1 << length | stones
-        if key not in self._worth:
-            self._worth[key] = sum(self._worths[kind] for kind in self.kinds(length, stones))
-        return self._worth[key]
+        worth = self._worth.get(key)
+        if worth is None:
+            worth = self._worth[key] = sum(self._worths[kind] for kind in self.kinds(length, stones))
+            mirrored = int(f"{stones:0{length}b}"[::-1], 2)
+            self._worth[1 << length | mirrored] = worth
+        return worth
 
     def kinds(self, length: int, stones: int) -> list[Kind]:
         """Return the kind of each finding: `stretch_findings` of rl/search/evaluation.py without the cells."""

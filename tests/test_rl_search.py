@@ -5,7 +5,8 @@ import pytest
 
 from env import Board, Rule
 from rl.search.budget import Budget
-from rl.search.minimax import DRAW, WIN, later, minimax
+from rl.search.lookahead import Lookahead
+from rl.search.minimax import DRAW, WIN, candidates, later, minimax
 from rl.search.rule_file import default_rules
 from rl.search.search import Search
 
@@ -71,3 +72,24 @@ def test_on_small_boards_it_equals_minimax_at_every_depth(rule, depth):
     for _ in range({1: 6, 2: 5, 3: 4, 4: 3}[depth]):
         board = position(rng, rule, [4, 5, 6] if rule is not Rule.RENJU else [5, 6], lengths, most_empty)
         assert both(board, depth) == {minimax(board, depth, RULES)}, (board, depth)
+
+
+@pytest.mark.parametrize("rule", list(Rule))
+def test_neither_the_table_nor_ceilings_change_the_worth_on_larger_boards(rule, monkeypatch):
+    """Where plain minimax would take too long: iterative deepening, so that the table holds what other depths found."""
+    rng = np.random.default_rng(3)
+    boards = []
+    while len(boards) < 5:
+        board = Board(9, 9, 5, rule)
+        for _ in range(int(rng.integers(6, 16))):
+            board.play(int(rng.choice(candidates(board))))
+        boards.append(board)
+
+    def worths(remember):
+        deepened = [Search(board, RULES, Budget(), remember=remember).deepen(4) for board in boards]
+        return [[insight.worth for insight in insights] for insights in deepened]
+
+    wanted = worths(True)
+    assert worths(False) == wanted
+    monkeypatch.setattr(Lookahead, "ceilings", lambda *_: {})
+    assert worths(True) == wanted

@@ -77,8 +77,8 @@ COMMANDS = {
     "train-value": Command(
         "experiments.train_value",
         "learn how well a side stands, for tree search",
-        "Let a policy play, mostly against itself, and learn from how the games ended who stands better in their quiet\n"
-        "positions. A tenth of the games is kept apart and says what was learnt. Ctrl-C while it learns writes the\n"
+        "Let a policy play, mostly against itself, and learn from how the games ended who stands better in their\n"
+        "quiet positions. A tenth of the games is kept apart and says what was learnt. Ctrl-C while it learns writes the\n"
         "network as it is. mcts:POLICY.npz,value=VALUE.npz searches with both.",
         "gomoku train-value policy.npz -o value.npz --games 5000",
     ),
@@ -123,8 +123,8 @@ COMMANDS = {
     "export": Command(
         "experiments.export",
         "write a network or a run for other programs",
-        "Write a network as an ONNX graph (onnx WEIGHTS), which other programs can run, or a run's metrics as an event\n"
-        "file for TensorBoard (tensorboard RUN). Each needs a package that does not come along; what, is said.",
+        "Write a network as an ONNX graph (onnx WEIGHTS), which other programs can run, or a run's metrics as an\n"
+        "event file for TensorBoard (tensorboard RUN). Each needs a package that does not come along; what, is said.",
         "gomoku export onnx runs/quick__s1__20261129T201500Z/policy.npz -o policy.onnx",
     ),
     "play": Command(

@@ -125,7 +125,6 @@ def test_a_draw_is_no_win():
         ("gredy", "greedy"),
         ("greedy:jva", "java"),
         ("random,temperature=1", "temperature"),
-        ("policy", "policy:PATH"),
         ("policy:x.npz,temprature=1", "temperature"),
         ("policy:x.npz,temperature=hot", "number"),
         ("policy:x.npz,temperature=-1", "0"),

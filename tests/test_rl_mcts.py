@@ -491,8 +491,6 @@ def test_specs(tmp_path: Path) -> None:
     ]:
         with pytest.raises(AgentSpecError, match=complaint):
             make_agent(f"mcts:{policy},{options}")
-    with pytest.raises(AgentSpecError, match="mcts:PATH"):
-        make_agent("mcts")
     with pytest.raises(AgentSpecError, match="holds a ValueNet"):
         make_agent(f"mcts:{value}")
     with pytest.raises(AnswerError, match="how well"):

@@ -10,6 +10,7 @@ import logging
 import math
 import re
 from collections.abc import Callable
+from importlib.resources import files
 
 from nn import BoardNet, load_net
 from nn.weights import load_arrays
@@ -58,9 +59,11 @@ def make_agent(spec: str) -> Agent:
                                         phased: 6, 4 and 8 moves in opening, middle and endgame; slow: 15,000 nodes too
     shapes:NAME                         to train against: attack, forcing, race, lines, defence, wall, balanced;
                                         these three kinds take ,noise=P: with that chance, a random move
-    policy:PATH[,temperature=T,views=8] a network from a weights file; T = 0 (the default) plays the largest logit;
-                                        views=8 takes the mean over the symmetric views of the board
-    mcts:PATH[,simulations=200,value=PATH,rollouts=greedy,temperature=T,noise=0,fours=128]
+    policy[:PATH][,temperature=T,views=8]
+                                        a network from a weights file, or the one for 15x15 that comes along; T = 0 (the
+                                        default) plays the largest logit; views=8 takes the mean over the symmetric
+                                        views of the board
+    mcts[:PATH][,simulations=200,value=PATH,rollouts=greedy,temperature=T,noise=0,fours=128]
                                         tree search with a policy network's moves; values from a network: that of
                                         value=PATH, or PATH itself if it has them, or else from games played on by
                                         greedy or random; noise is the share of chance at the root, for self-play; wins
@@ -119,8 +122,6 @@ def _make_greedy(spec: str, argument: str, options: dict[str, str]) -> Agent:
 
 def _make_policy(spec: str, argument: str, options: dict[str, str]) -> Agent:
     taken = _take(spec, options, temperature=0.0, views=1)
-    if not argument:
-        raise AgentSpecError(f"{spec!r} names no weights file; write policy:PATH")
     if not 0 <= taken["temperature"] < math.inf:
         raise AgentSpecError(f"the temperature in {spec!r} must be 0 (argmax) or positive")
     if taken["views"] not in (1, 8):
@@ -131,8 +132,6 @@ def _make_policy(spec: str, argument: str, options: dict[str, str]) -> Agent:
 def _make_mcts(spec: str, argument: str, options: dict[str, str]) -> Agent:
     value, rollouts = options.pop("value", None), options.pop("rollouts", None)
     taken = _take(spec, options, simulations=200, temperature=0.0, noise=0.0, fours=FOURS)
-    if not argument:
-        raise AgentSpecError(f"{spec!r} names no weights file; write mcts:PATH")
     if not 0 <= taken["fours"] < math.inf or taken["fours"] % 1:
         raise AgentSpecError(f"the fours in {spec!r} must be a whole number of nodes, 0 or more")
     if value is not None and rollouts is not None:
@@ -145,8 +144,8 @@ def _make_mcts(spec: str, argument: str, options: dict[str, str]) -> Agent:
         raise AgentSpecError(f"in {spec!r} the temperature must be 0 or positive, the noise from 0 to 1")
     net = _policy_at(argument)
     values: ValueSource | None = None
-    if value is not None:
-        values = NetValues(load_net(value))
+    if value is not None or not (argument or rollouts):
+        values = NetValues(load_net(value or _shipped("value")))
     elif rollouts is not None or not net.HAS_VALUE:
         values = Rollouts(RandomAgent() if rollouts == "random" else GreedyAgent())
     chance = taken["temperature"], taken["noise"]
@@ -154,11 +153,16 @@ def _make_mcts(spec: str, argument: str, options: dict[str, str]) -> Agent:
 
 
 def _policy_at(path: str) -> BoardNet:
-    """The network of a weights file, if it knows moves."""
-    net = load_net(path)
+    """The network of a weights file, if it knows moves; without a path, the one that comes along."""
+    net = load_net(path or _shipped("policy"))
     if not net.HAS_POLICY:
         raise AgentSpecError(f"{path} holds a {type(net).__name__}, which knows no moves; a policy network is wanted")
     return net
+
+
+def _shipped(name: str) -> str:
+    """The path of weights that come along, for 15x15, five in a row."""
+    return str(files("rl") / "weights" / f"{name}.npz")
 
 
 def _make_summed(spec: str, argument: str, options: dict[str, str]) -> Agent:

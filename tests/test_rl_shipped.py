@@ -1,0 +1,33 @@
+"""The weights that come along: they load without a path, play 15x15, take wins and block fours."""
+
+import numpy as np
+import pytest
+
+from env import Board
+from env.coords import parse_cell
+from nn import ShapeError
+from rl.agents import PolicyAgent, make_agent
+from rl.agents.mcts import MctsAgent
+from rl.arena import compare
+
+
+def choice(spec: str, names: str) -> str:
+    board = Board.from_moves([parse_cell(name, 15, 15) for name in names.split()])
+    row, col = divmod(make_agent(spec).choose(board, np.random.default_rng(0)), 15)
+    return f"{chr(ord('a') + col)}{15 - row}"
+
+
+@pytest.mark.parametrize("spec", ["policy", "policy,views=8", "mcts,simulations=20"])
+def test_without_a_path_the_weights_that_come_along_play(spec: str) -> None:
+    agent = make_agent(spec)
+    assert isinstance(agent, PolicyAgent | MctsAgent)
+    assert choice(spec, "h8 a1 i8 b3 j8 c5 k8 d7") in ("g8", "l8")  # five
+    assert choice(spec, "a1 h8 b3 i8 c5 j8 g8 k8") == "l8"  # the only block
+    with pytest.raises((ShapeError, ValueError), match="15"):
+        agent.choose(Board(9, 9), np.random.default_rng(0))
+
+
+def test_the_policy_beats_greedy_far_more_often_than_not() -> None:
+    """The README's figure, 2,000 games, is no matter for a test; 60 games tell it from an untrained net's 0 %."""
+    result = compare(make_agent("policy"), make_agent("greedy"), 60, rng=np.random.default_rng(1))
+    assert result.total.interval[0] > 0.6

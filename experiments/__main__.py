@@ -78,8 +78,8 @@ COMMANDS = {
         "experiments.train_value",
         "learn how well a side stands, for tree search",
         "Let a policy play, mostly against itself, and learn from how the games ended who stands better in their\n"
-        "quiet positions. A tenth of the games is kept apart and says what was learnt. Ctrl-C while it learns writes the\n"
-        "network as it is. mcts:POLICY.npz,value=VALUE.npz searches with both.",
+        "quiet positions. A tenth of the games is kept apart and says what was learnt. Ctrl-C while it learns writes\n"
+        "the network as it is. mcts:POLICY.npz,value=VALUE.npz searches with both.",
         "gomoku train-value policy.npz -o value.npz --games 5000",
     ),
     "train-q": Command(

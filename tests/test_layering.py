@@ -13,27 +13,28 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # A file imports only files to its left. A package's __init__ only re-exports; `agents` is rl's table of agents.
 ORDER = {
-    "nn": "init layers conv losses network norm residual branches pool java_random weights workspace strips fast "
-    "conv_fast board_net conv_policy_net policy_net conv_value_net value_net three_plane_net residual_net "
-    "registry cost incremental conv_incremental optim gradcheck exact",
+    "nn": "init layers conv losses network norm residual branches pool java_random weights workspace strips "
+    "fast conv_fast board_net conv_policy_net policy_net conv_value_net value_net three_plane_net "
+    "residual_net registry cost incremental conv_incremental optim gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account "
-    "search.rule_file search.threats search.prospects search.budget search.threat_tables search.threat_board "
-    "search.fours search.threes search.forced_wins search.tree search.stretches search.line_values "
-    "search.minimax search.lookahead search.transposition search.search search.insights agents.base "
-    "agents.random agents.greedy_bits agents.greedy agents.shapes agents.summed agents.priority agents.threat "
-    "agents.alphabeta agents.policy agents.judges agents.mcts q_table agents.qlearning agents.outside agents "
-    "match middle views supervised lessons demonstrations examples value_learning watch selfplay watched_play "
-    "league returns baseline value_regression weight_average gate teacher_pull reinforce tactics drill "
-    "tactical_suite arena elo sprt fleet dask_fleet shares openings pairs",
-    "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing evaluate "
-    "plots standings arena_plots tournament_plan tournament boards game_files position analyse rule_trials "
-    "rules show info onnx_file event_file export example_files generate plan lesson_sources pupil known_wins "
-    "beginning fleets learner learner_state verdict train pretrain train_value train_q race torch_twin "
-    "contests bench tactics_report notebook_files thought player outlook question game session game_plots "
-    "net_plots draw play board_grid board_canvas curve_canvas rule_desk rules_window window gui notebook_game "
-    "widget rules_widget move_clock protocol_game brain __main__",
+    "search.rule_file search.threats search.prospects search.budget search.threat_tables "
+    "search.threat_board search.fours search.threes search.forced_wins search.tree search.stretches "
+    "search.line_values search.minimax search.lookahead search.transposition search.search "
+    "search.insights agents.base agents.random agents.greedy_bits agents.greedy agents.shapes "
+    "agents.summed agents.priority agents.threat agents.alphabeta agents.policy agents.judges "
+    "agents.mcts q_table agents.qlearning agents.outside agents match middle views supervised lessons "
+    "demonstrations examples value_learning watch selfplay watched_play league returns baseline "
+    "value_regression weight_average gate teacher_pull reinforce tactics drill tactical_suite arena elo "
+    "sprt fleet dask_fleet shares openings pairs",
+    "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing "
+    "evaluate plots standings arena_plots tournament_plan tournament boards game_files position analyse "
+    "rule_trials rules show info onnx_file event_file export example_files generate plan lesson_sources "
+    "pupil known_wins beginning fleets learner learner_state verdict train pretrain train_value train_q "
+    "race torch_twin contests bench tactics_report notebook_files thought player outlook question game "
+    "session game_plots net_plots draw play board_grid board_canvas curve_canvas rule_desk rules_window "
+    "window gui notebook_game widget rules_widget move_clock protocol_game brain __main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}

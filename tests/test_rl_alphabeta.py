@@ -10,10 +10,12 @@ import pytest
 
 from env import BLACK, Board, Rule
 from env.coords import cell_name, parse_cell
-from rl.agents import AgentSpecError, make_agent
+from rl.agents import AgentSpecError, alphabeta, make_agent
 from rl.agents.alphabeta import DEFAULT, SLOW, AlphaBetaAgent, Settings, phase
 from rl.search.budget import Budget
-from rl.search.minimax import winning
+from rl.search.forced_wins import forced_win
+from rl.search.insights import insights
+from rl.search.minimax import DECIDED, WIN, winning
 from rl.search.rule_file import DEFAULT as DEFAULT_RULES
 from rl.search.rule_file import default_rules
 from rl.search.search import Search
@@ -121,6 +123,35 @@ def test_black_never_plays_a_forbidden_point():
             legal = np.flatnonzero(board.legal_mask())
             cell = agent.choose(board, rng) if board.to_move == BLACK else int(rng.choice(legal))
             board.play(cell)  # would refuse it
+
+
+def test_a_win_and_the_only_stop_to_one_take_no_thought(monkeypatch):
+    monkeypatch.setattr(alphabeta, "insights", None)
+    assert choice("h8g8i8a1j8a3k8e3") == "l8"
+    assert choice("h8g8i8a1j8a3k8") == "l8"
+
+
+def test_a_move_that_loses_to_a_forced_win_is_not_played():
+    """What seems best one move ahead loses to threes and fours, as nearly every other move does."""
+    board = Board.from_moves([84, 140, 99, 94, 69, 114, 85])
+
+    def loses(cell):
+        after = board.copy()
+        after.play(cell)
+        return forced_win(after, Budget(nodes=3000), threes=True) is not None
+
+    *_, shallow = Search(board, default_rules(), Budget()).deepen(1)
+    *_, tested = insights(board, default_rules(), Budget(), 1)
+    assert loses(shallow.line[0]) and not loses(tested.line[0])
+
+
+def test_when_every_move_loses_it_says_so_and_holds_out():
+    board = Board.from_moves([84, 140, 99, 94, 69, 114, 85, 100, 86])
+    *_, last = insights(board, default_rules(), Budget(), 1)
+    assert last.worth < -DECIDED and len(last.line) == WIN + last.worth > 4
+    for cell in last.line:
+        board.play(cell)
+    assert board.outcome is not None and board.outcome.winner == BLACK
 
 
 def test_phases():

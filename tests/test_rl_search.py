@@ -8,7 +8,8 @@ from rl.search.budget import Budget
 from rl.search.lookahead import Lookahead
 from rl.search.minimax import DRAW, WIN, candidates, later, minimax
 from rl.search.rule_file import default_rules
-from rl.search.search import Search
+from rl.search.search import Search, _seen_from
+from rl.search.transposition import EXACT, Found
 
 RULES = default_rules()
 
@@ -93,3 +94,23 @@ def test_neither_the_table_nor_ceilings_change_the_worth_on_larger_boards(rule, 
     assert worths(False) == wanted
     monkeypatch.setattr(Lookahead, "ceilings", lambda *_: {})
     assert worths(True) == wanted
+
+
+def test_only_what_was_found_at_the_same_depth_is_looked_up():
+    """A table full of lies about other depths changes nothing; one about the right depth would."""
+    board = Board.from_moves([40, 41, 50, 30], 9, 9, 5)
+    clean = Search(board, RULES, Budget()).worth(3)
+    for depth, believed in ((1, False), (4, False), (2, True)):
+        search = Search(board, RULES, Budget())
+        for cell in search.look.candidates(0, board.to_move):
+            search.look.play(0, cell, board.to_move)
+            search._table.keep(search.look.levels[1].key, Found(depth, EXACT, 10**9, cell))
+        lied_to = search.worth(3)
+        assert believed or lied_to == clean
+        assert not believed or search.budget.used < 1000
+
+
+def test_a_win_is_counted_from_the_position_where_it_is_looked_up():
+    assert _seen_from(WIN - 3, 2) == WIN - 1 and _seen_from(WIN - 3, -2) == WIN - 5
+    assert _seen_from(3 - WIN, 2) == 1 - WIN and _seen_from(3 - WIN, -2) == 5 - WIN
+    assert _seen_from(1234, 2) == 1234

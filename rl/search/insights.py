@@ -14,7 +14,7 @@ from env import Board
 from rl.search.account import EvaluationRules
 from rl.search.budget import Budget
 from rl.search.forced_wins import Win, forced_win
-from rl.search.minimax import WIN, winning
+from rl.search.minimax import DECIDED, WIN, winning
 from rl.search.search import DEEPEST, Insight, Search
 
 FOURS_SHARE, THREES_SHARE, DEFENCE_SHARE = 0.15, 0.35, 0.25  # of what is left when it is their turn
@@ -57,9 +57,11 @@ def insights(
         return won is not None
 
     for insight in search.deepen(depth, loses):
-        if insight.line[0] in losses:  # as every other move does: the one that holds out longest
+        if losses and (insight.line[0] in losses or insight.worth < -DECIDED):  # all is lost: what holds out longest
             cell, won = max(losses.items(), key=lambda pair: pair[1].plies)
-            yield insight._replace(worth=won.plies + 1 - WIN, line=(cell, *won.moves))
+            if insight.line[0] in losses or won.plies + 1 > WIN + insight.worth:
+                insight = insight._replace(worth=won.plies + 1 - WIN, line=(cell, *won.moves))
+            yield insight
             return
         yield insight
 

@@ -4,6 +4,7 @@
 """
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ MATCH_BUTTONS = ("New game", "Undo", "Hint", "Resign", "Chances")
 STEP_BUTTONS = ("|<", "<", ">", ">|")
 
 
-class Face:
+class Face(ABC):
     """Something that is looked at: `show` is called whenever it looks different."""
 
     buttons: tuple[str, ...] = ()
@@ -29,20 +30,20 @@ class Face:
         self.show: Callable[[], None] = lambda: None
 
     @property
+    @abstractmethod
     def picture(self) -> str:
         """An <svg> element."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def status(self) -> str:
         """What is said beside the picture."""
-        raise NotImplementedError
 
+    @abstractmethod
     def press(self, button: str) -> None:
         """Do what a button says; an unknown one does nothing."""
-        raise NotImplementedError
 
-    def click(self, x: float, y: float) -> None:
+    def click(self, x: float, y: float) -> None:  # noqa: B027 - not every face can be clicked into
         """A click into the picture, in its units."""
 
     def take(self, message: Mapping[str, Any]) -> None:

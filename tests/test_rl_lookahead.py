@@ -126,14 +126,14 @@ def test_candidates_fours_and_forbidden_cells_are_those_of_the_board(rule):
             assert [cell for cell in fours[:6] if cell in look.fours(0, colour, promising=True)] == wanted
 
 
-def test_the_static_worth_is_the_account_but_for_double_twos():
+def test_the_static_worth_is_the_account_but_for_twos_and_threes():
     rng = np.random.default_rng(4)
     for rule in Rule:
         for _ in range(10):
             board = random_position(rng, rule, 60, SIZES[:2])
             moves = len(board.moves)
             entries = [entry for entry in explain(board, RULES) if entry.rule != "double_open_two"]
-            account = POINT * sum(entry.amount for entry in entries)
+            account = POINT * sum(entry.amount * (0.25 if entry.rule == "open_three" else 1) for entry in entries)
             half = POINT * RULES.worths(moves)["double_open_two"] / 2
             cells = [int(colour) for colour in board.cells.flat]
             for line in lines_of(board.height, board.width, 5):

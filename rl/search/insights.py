@@ -17,7 +17,7 @@ from rl.search.forced_wins import Win, forced_win
 from rl.search.minimax import DECIDED, WIN, winning
 from rl.search.search import DEEPEST, Insight, Search
 
-FOURS_SHARE, THREES_SHARE, DEFENCE_SHARE = 0.15, 0.35, 0.25  # of what is left when it is their turn
+FOURS_SHARE, THREES_SHARE, DEFENCE_SHARE = 0.1, 0.2, 0.1  # of what is left when it is their turn
 MOST_PROVING = 20_000  # nodes for a proof if there is no clock ...
 MOST_TESTING = 3_000  # ... and to look for the other side's win after a move
 

@@ -75,7 +75,7 @@ def quiet(board: Board, fours: int, rules: EvaluationRules, moves: int) -> int:
 def static(board: Board, rules: EvaluationRules, moves: int) -> int:
     """Return what stands on the board, to the side to move: the part of the account that lines decide, and the centre.
 
-    It is the sum of rl/search/account.py's `explain`, but that every open two counts half of double_open_two.
+    It is the sum of rl/search/account.py's `explain`, but for open twos and threes: see `line_worths`.
     """
     worths = rules.worths(moves)
     by_kind = line_worths(worths)

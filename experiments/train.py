@@ -18,7 +18,6 @@ from types import FrameType
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from experiments.checkpoint import load_latest, save_checkpoint
 from experiments.config import Config, config_from, load_config, presets
@@ -27,6 +26,7 @@ from experiments.fleets import fleet_named
 from experiments.learner import Learner, Report
 from experiments.learner_state import arrays_of, meta_of, restore
 from experiments.metrics import MetricsLog, Row
+from experiments.progress import Progress
 from experiments.run_dir import RunDir, new_run_path
 from experiments.verdict import evaluate, new_board, report, tactical_suite
 from rl.agents import PolicyAgent, make_agent
@@ -36,10 +36,7 @@ from rl.selfplay import LEARNER
 from rl.shares import prepare
 from rl.tactical_suite import TacticalSuite
 
-LOG_SECONDS = 5.0
 SHARES = 8  # of an update's games, if a fleet plays them and nothing else is asked for
-DRILLS_IN_A_GAME = 6  # about how many drills take the time of one whole game, for the time left
-GAMES_IN_AN_EPOCH = 4_000  # and how many games that of an epoch of imitation
 
 
 class Stopped(Exception):
@@ -126,63 +123,6 @@ def share(flags: NDArray[np.bool_]) -> float:
     return float(flags.mean()) if len(flags) else 0.0
 
 
-class Progress:
-    """A bar with the time left on a terminal, a line every few seconds elsewhere."""
-
-    def __init__(self, learner: Learner) -> None:
-        self._learner = learner
-        self._drills, self._games = learner.config.drills, learner.config.games
-        self._total = self._work(self._games, learner.config.imitation_epochs)
-        self._first = self._done()
-        self._bar = tqdm(
-            total=self._total,
-            initial=self._first,
-            smoothing=0.05,
-            disable=None,
-            bar_format="{percentage:3.0f}%|{bar}| {elapsed} gone, {remaining} left{postfix}",
-        )
-        self._began = self._shown = time.monotonic()
-
-    def _work(self, games: int, epochs: int) -> int:
-        """So many games, the first of them drills, in units of a drill, after so many epochs of imitation."""
-        drills = min(games, self._drills) + DRILLS_IN_A_GAME * max(0, games - self._drills)
-        return drills + DRILLS_IN_A_GAME * GAMES_IN_AN_EPOCH * epochs
-
-    def _done(self) -> int:
-        """The work that is done."""
-        learner = self._learner
-        epochs = learner.config.imitation_epochs if learner.pupil is None else learner.pupil.epochs
-        return self._work(learner.games, epochs)
-
-    def show(self, row: Row) -> None:
-        """Show what this row says."""
-        work, now = self._done(), time.monotonic()
-        if "imitation" in row:
-            text = f"imitation: {row['imitation']['accuracy']:.0%} as the teacher"
-        elif "entropy" in row:
-            text = f"entropy {row['entropy']:.2f}  length {row['game_length']:.1f}"
-        else:
-            text = f"entropy {row['drill']['entropy']:.2f}  drills {row['drill']['result']:+.2f}"
-        if "evaluation" in row:
-            rates = {k: v["win_rate"] for k, v in row["evaluation"].items() if "win_rate" in v}
-            text += "".join(f"  {name} {rate:.0%}" for name, rate in rates.items())
-        self._bar.set_postfix_str(f"{row['games']:,} games  {text}", refresh=False)
-        self._bar.update(work - self._bar.n)
-        if self._bar.disable and (now - self._shown > LOG_SECONDS or "evaluation" in row):
-            self._shown = now
-            left = (now - self._began) * (self._total - work) / max(1, work - self._first)
-            print(
-                f"{row['games']:>9,} of {self._games + self._learner.imitated:,} games  "
-                f"{row['games_per_second']:.0f} a second  {left:.0f} s left  {text}",
-                file=sys.stderr,
-                flush=True,
-            )
-
-    def close(self) -> None:
-        """Leave the bar as it stands."""
-        self._bar.close()
-
-
 @contextmanager
 def signals_noted() -> Iterator[list[int]]:
     """Within this block a first Ctrl-C or SIGTERM is written into the list; a second one ends the process at once."""
@@ -224,22 +164,14 @@ def run(args: argparse.Namespace) -> int:
     """Train, then measure, draw and say what came out. Returns 0, or 130 / 143 if stopped by a signal."""
     # What overflows is told in words, by whoever finds a logit, a gradient or a metric that is not finite.
     with np.errstate(all="ignore"), open_run(args) as (run_dir, learner):
-        suite = tactical_suite(learner)
-        rows = 0
         if args.fleet is not None and not learner.config.shares:
             raise UserError(f"{run_dir.path}: games in one go; only a run begun with --fleet can use one")
-        checkpoint = load_latest(run_dir)
-        if checkpoint is not None:
-            restore(learner, checkpoint.update, checkpoint.arrays, checkpoint.meta, str(run_dir.path))
-            rows = checkpoint.meta["rows"]
-        print(f"run directory: {run_dir.path}   seed {learner.config.seed}", flush=True)
         with (
-            MetricsLog(run_dir.metrics, rows) as log,
             learner.fleet if args.fleet is None else fleet_named(args.fleet, prepare) as learner.fleet,
             signals_noted() as asked_to_stop,
         ):
             try:
-                train(learner, run_dir, log, suite, asked_to_stop)
+                suite = continue_run(learner, run_dir, asked_to_stop)
             except Stopped as stopped:
                 learner.best_net().save(run_dir.path / "policy.npz")
                 games = learner.games + learner.imitated
@@ -247,6 +179,22 @@ def run(args: argparse.Namespace) -> int:
                 return stopped.code
         report(learner, run_dir, suite)
     return EXIT_OK
+
+
+def continue_run(learner: Learner, run: RunDir, asked_to_stop: list[int]) -> TacticalSuite:
+    """Train from the last checkpoint, or from the beginning, to the end. Returns the suite it was measured on.
+
+    Raises Stopped, see `train`.
+    """
+    suite = tactical_suite(learner)
+    checkpoint, rows = load_latest(run), 0
+    if checkpoint is not None:
+        restore(learner, checkpoint.update, checkpoint.arrays, checkpoint.meta, str(run.path))
+        rows = checkpoint.meta["rows"]
+    print(f"run directory: {run.path}   seed {learner.config.seed}", flush=True)
+    with MetricsLog(run.metrics, rows) as log:
+        train(learner, run, log, suite, asked_to_stop)
+    return suite
 
 
 def check_evaluation(config: Config) -> None:

@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # A file imports only files to its left. A package's __init__ only re-exports; `agents` is rl's table of agents.
 ORDER = {
     "nn": "init layers conv losses network norm residual branches pool java_random weights workspace strips "
-    "fast conv_fast board_net conv_policy_net policy_net conv_value_net value_net three_plane_net "
-    "residual_net registry cost incremental conv_incremental optim gradcheck exact",
+    "fast conv_fast board_net conv_policy_net policy_net conv_value_net value_net lines line_tables line_policy_net "
+    "three_plane_net residual_net registry cost incremental conv_incremental line_incremental optim gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account "
@@ -31,7 +31,7 @@ ORDER = {
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing "
     "evaluate plots standings arena_plots tournament_plan tournament boards game_files position analyse "
     "rule_trials rules show info onnx_file event_file export example_files generate plan lesson_sources "
-    "pupil known_wins beginning fleets learner learner_state verdict train pretrain train_value train_q "
+    "pupil known_wins beginning fleets learner learner_state verdict progress train pretrain train_value train_q "
     "race torch_twin contests bench tactics_report notebook_files thought player outlook question game "
     "session game_plots net_plots draw play board_grid board_canvas curve_canvas rule_desk rules_window "
     "window gui notebook_game widget rules_widget move_clock protocol_game brain __main__",

@@ -5,12 +5,14 @@ Both depend on the configuration alone, and on the file it may name.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from experiments.config import Config
 from experiments.errors import UserError
 from experiments.plan import Plan
-from nn import BoardNet, ConvPolicyNet, PolicyNet, load_net
+from nn import BoardNet, PolicyNet, load_net, make_net
 
 
 def initial_net(config: Config) -> BoardNet:
@@ -28,17 +30,9 @@ def initial_net(config: Config) -> BoardNet:
             board = f"{config.height}x{config.width}"
             raise UserError(f"{config.start} plays on {net.height}x{net.width}; the board is {board}")
         return net
-    if config.net == "conv":
-        rng = np.random.default_rng([config.seed, 0])
-        return ConvPolicyNet(config.height, config.width, rng=rng, dtype=config.dtype)
-    return PolicyNet(
-        config.height,
-        config.width,
-        filters=config.filters,
-        hidden=config.hidden,
-        rng=np.random.default_rng([config.seed, 0]),
-        dtype=config.dtype,
-    )
+    sizes: dict[str, Any] = {"filters": config.filters, "hidden": config.hidden} if config.net == "policy" else {}
+    rng = np.random.default_rng([config.seed, 0])
+    return make_net(config.net, config.height, config.width, rng=rng, dtype=config.dtype, **sizes)
 
 
 def imitation_plan(config: Config) -> Plan:
@@ -50,8 +44,8 @@ def imitation_plan(config: Config) -> Plan:
         win_length=config.win_length,
         rule=config.rule,
         net=config.net,
-        filters=() if config.start or config.net == "conv" else config.filters,
-        hidden=0 if config.start or config.net == "conv" else config.hidden,
+        filters=() if config.start or config.net != "policy" else config.filters,
+        hidden=0 if config.start or config.net != "policy" else config.hidden,
         epochs=config.imitation_epochs,
         lessons=config.imitation_lessons,
         teacher=config.imitation_teacher,

@@ -45,7 +45,8 @@ class Config:
     """freestyle, standard or renju."""
 
     net: str = "policy"
-    """policy: two convolutions and two dense layers of the sizes below; conv: convolutions alone."""
+    """policy: two convolutions and two dense layers of the sizes below; conv: convolutions alone;
+    line: lines read alike in all directions."""
     filters: tuple[int, int] = (16, 32)
     """Filters of the two 3x3 convolutions."""
     hidden: int = 256
@@ -97,7 +98,7 @@ class Config:
     symmetric: bool = True
     """Play and learn through a random symmetry of the board."""
     watched: bool = False
-    """Let networks (policy and conv) watch their games, faster on large boards; a symmetry then lasts a whole game."""
+    """Let networks watch their games, faster on large boards; a symmetry then lasts a whole game."""
     learnt_share: float = 1.0
     """The share of the decisions that are learnt from, mostly those that matter, weighted to stand for all."""
     average: float = 0.0
@@ -158,7 +159,7 @@ class Config:
         plain = self.name.isprintable() and "/" not in self.name and 1 <= len(self.name) <= 100
         _check(plain, "name", repr(self.name), "1 to 100 printable letters, none of them a /")
         _check(self.rule in {rule.value for rule in Rule}, "rule", self.rule, "freestyle, standard or renju")
-        _check(self.net in ("policy", "conv"), "net", self.net, "policy or conv")
+        _check(self.net in ("policy", "conv", "line"), "net", self.net, "policy, conv or line")
         _check(self.dtype in ("float32", "float64"), "dtype", self.dtype, "float32 or float64")
         baselines = ("none", "mean", "tactics", "features")
         _check(self.baseline in baselines, "baseline", self.baseline, "none, mean, tactics or features")

@@ -14,7 +14,7 @@ from env import Rule
 from env.rules import check_settings
 from experiments.errors import UserError
 
-POLICIES = ("policy", "conv", "three_plane", "residual")  # networks that answer with logits and nothing else
+POLICIES = ("policy", "conv", "line", "three_plane", "residual")  # networks that answer with logits and nothing else
 COSINE, STEPS = "cosine", "steps"
 
 
@@ -46,7 +46,7 @@ class Plan:
     win_length: int = 5
     rule: str = "freestyle"
     net: str = "policy"
-    """The network's name: policy, conv, three_plane or residual."""
+    """The network's name: policy, conv, line, three_plane or residual."""
     filters: tuple[int, ...] = ()
     """Of the two convolutions; none: what the network's kind has by itself. Likewise `hidden` 0."""
     hidden: int = 0
@@ -96,8 +96,8 @@ class Plan:
         _check(self.validation < 1, "validation", self.validation, "less than 1: something must be learnt from")
         _check(self.net in POLICIES, "net", self.net, " or ".join(POLICIES))
         _check(len(self.filters) in (0, 2) and min(self.filters, default=1) > 0, "filters", self.filters, "two numbers")
-        sized = (self.filters or self.hidden) and (self.net in ("conv", "residual") or self.init)
-        wanted = "none for a conv or residual network or for weights that have theirs"
+        sized = (self.filters or self.hidden) and (self.net in ("conv", "line", "residual") or self.init)
+        wanted = "none for a conv, line or residual network or for weights that have theirs"
         _check(not sized, "filters or hidden", "given", wanted)
         _check(self.schedule in (COSINE, STEPS), "schedule", self.schedule, "cosine or steps")
         for key in ("evaluation_games", "final_games"):

@@ -6,8 +6,8 @@ and M features out of a dense layer, A = H * W actions. A convolution's weight i
 
 Read in this order: init, layers, conv, losses, network, board_net, policy_net, optim, gradcheck; then java_random,
 weights, exact. More to build with: norm, residual, branches, pool; other networks: value_net, conv_policy_net,
-conv_value_net, three_plane_net, residual_net, their table registry, and cost. For speed, and to be skipped at first:
-workspace, strips, fast, conv_fast, incremental, conv_incremental.
+conv_value_net, lines, line_policy_net, three_plane_net, residual_net, their table registry, and cost. For speed, and to
+be skipped at first: workspace, strips, fast, conv_fast, line_tables, incremental, conv_incremental, line_incremental.
 """
 
 from nn.board_net import AnswerError, BoardNet
@@ -15,6 +15,7 @@ from nn.conv import Conv2D
 from nn.conv_policy_net import ConvPolicyNet
 from nn.conv_value_net import ConvValueNet
 from nn.layers import Dense, Flatten, Layer, NoForwardError, NonFiniteError, Parameter, ReLU, ShapeError, Tanh
+from nn.line_policy_net import LinePolicyNet
 from nn.losses import MaskError
 from nn.network import Sequential
 from nn.norm import BatchNorm2D, Dropout
@@ -40,6 +41,7 @@ __all__ = [
     "Dropout",
     "Flatten",
     "Layer",
+    "LinePolicyNet",
     "MaskError",
     "NoForwardError",
     "NonFiniteError",

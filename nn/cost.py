@@ -8,12 +8,14 @@ A multiply-add is one product, added to a sum. ReLU, tanh, dropout, pooling and 
 Backward needs about twice as many: once for the slopes of the weights, once for those of the input.
 """
 
+import math
 from dataclasses import dataclass
 
 from nn.board_net import BoardNet
 from nn.branches import Branches
 from nn.conv import Conv2D, output_size
 from nn.layers import Dense, Flatten, Layer
+from nn.lines import WAYS, LineWindows, SumOverWays
 from nn.network import Sequential
 from nn.norm import BatchNorm2D
 from nn.pool import GlobalPool
@@ -58,10 +60,11 @@ def _one(layer: Layer, shape: Shape) -> Cost:
     parameters = sum(parameter.value.size for parameter in layer.parameters())
     if isinstance(layer, Conv2D):
         filters, planes, height, width = layer.weight.value.shape
-        out = output_size(shape[1], shape[2], layer.kernel, layer.padding)
-        formula = f"{out[0]} * {out[1]} * {filters} * {planes} * {height} * {width}"
-        multiply_adds = out[0] * out[1] * layer.weight.value.size
-        return Cost(_name(layer), (filters, *out), parameters, multiply_adds, formula)
+        *ways, _, rows, cols = shape
+        out = output_size(rows, cols, layer.kernel, layer.padding)
+        factors = [*ways, *out, filters, planes, height, width]
+        formula = " * ".join(map(str, factors))
+        return Cost(_name(layer), (*ways, filters, *out), parameters, math.prod(factors), formula)
     if isinstance(layer, Dense):
         inputs, outputs = layer.weight.value.shape
         return Cost(_name(layer), (outputs,), parameters, inputs * outputs, f"{inputs} * {outputs}")
@@ -69,10 +72,11 @@ def _one(layer: Layer, shape: Shape) -> Cost:
         filters, height, width = shape
         return Cost(_name(layer), shape, parameters, filters * height * width, f"{filters} * {height} * {width}")
     if isinstance(layer, Flatten):
-        size = 1
-        for length in shape:
-            size *= length
-        return Cost("flatten", (size,), 0, 0, "")
+        return Cost("flatten", (math.prod(shape),), 0, 0, "")
+    if isinstance(layer, LineWindows):
+        return Cost("line windows", (WAYS, (shape[0] + 1) * 2 * layer.reach, *shape[1:]), 0, 0, "")
+    if isinstance(layer, SumOverWays):
+        return Cost("sum over ways", shape[1:], 0, 0, "")
     if isinstance(layer, GlobalPool):
         return Cost("mean, maximum", (2 * shape[0],), 0, 0, "")
     return Cost(type(layer).__name__.lower(), shape, 0, 0, "")

@@ -3,6 +3,7 @@
     policy        PolicyNet          logits   two convolutions, two dense layers: the main one
     three_plane   ThreePlaneNet      logits   batch normalisation, dropout, and a plane for the colour to move
     conv          ConvPolicyNet      logits   convolutions alone: a line learnt anywhere is known everywhere
+    line          LinePolicyNet      logits   a line is read alike in all eight directions, and anywhere
     residual      ResidualPolicyNet  logits   residual blocks
     value         ValueNet           value    the policy network's layers with one answer
     conv_value    ConvValueNet       value    the convolutions of conv, and what there is somewhere on the board
@@ -18,6 +19,7 @@ from numpy.typing import DTypeLike
 from nn.board_net import BoardNet
 from nn.conv_policy_net import ConvPolicyNet
 from nn.conv_value_net import ConvValueNet
+from nn.line_policy_net import LinePolicyNet
 from nn.policy_net import PolicyNet
 from nn.residual_net import PolicyValueNet, ResidualPolicyNet
 from nn.three_plane_net import Source, ThreePlaneNet
@@ -27,6 +29,7 @@ from nn.weights import WeightsError, load_arrays
 NETS: dict[str, type[BoardNet]] = {
     "policy": PolicyNet,
     "conv": ConvPolicyNet,
+    "line": LinePolicyNet,
     "three_plane": ThreePlaneNet,
     "residual": ResidualPolicyNet,
     "value": ValueNet,

@@ -15,28 +15,31 @@ from numpy.typing import NDArray
 
 from env import BLACK
 from env.lockstep import Lockstep
-from nn import BoardNet, ConvPolicyNet, PolicyNet
+from nn import BoardNet, ConvPolicyNet, LinePolicyNet, PolicyNet
 from nn.conv_incremental import ConvIncremental
 from nn.incremental import Incremental
 from nn.layers import FloatArray
+from nn.line_incremental import LineIncremental
 from nn.workspace import Workspace
 from rl.sampling import BoolArray, IntArray
 from rl.views import Views
 
-WatchingNet = PolicyNet | ConvPolicyNet
+WatchingNet = PolicyNet | ConvPolicyNet | LinePolicyNet
 
 
 def can_watch(net: BoardNet) -> TypeGuard[WatchingNet]:
     """Whether there is a way to keep the network's logits up to date stone by stone."""
-    return isinstance(net, PolicyNet) or (isinstance(net, ConvPolicyNet) and net.cell_by_cell)
+    return isinstance(net, PolicyNet | LinePolicyNet) or (isinstance(net, ConvPolicyNet) and net.cell_by_cell)
 
 
 def kept_up_to_date(
     net: WatchingNet, positions: int, memory: Sequence[Workspace] | None = None
-) -> Incremental | ConvIncremental:
+) -> Incremental | ConvIncremental | LineIncremental:
     """The network's logits for so many positions, empty boards at first. Raises ShapeError if it cannot watch."""
     if isinstance(net, PolicyNet):
         return Incremental(net, positions, memory)
+    if isinstance(net, LinePolicyNet):
+        return LineIncremental(net, positions, memory)
     return ConvIncremental(net, positions, memory)
 
 

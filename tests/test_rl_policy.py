@@ -15,6 +15,7 @@ from rl.agents.policy import mean_log_p
 
 SIZES = {
     "conv": {"filters": 4, "kernels": (3, 1)},
+    "line": {"reach": 2, "hidden": 4, "features": 3},
     "residual": {"filters": 3, "blocks": 1},
     "policy_value": {"filters": 3, "blocks": 1},
 }

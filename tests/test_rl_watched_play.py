@@ -9,7 +9,7 @@ from env import Board
 from env.lockstep import Lockstep
 from env.observation import planes
 from env.symmetry import apply
-from nn import ConvPolicyNet, PolicyNet, ShapeError
+from nn import ConvPolicyNet, LinePolicyNet, PolicyNet, ShapeError
 from nn.losses import masked_log_softmax
 from rl.agents import GreedyAgent, PolicyAgent
 from rl.selfplay import LEARNER, open_randomly, play
@@ -26,6 +26,11 @@ def small_net(seed=0, height=7, width=7, dtype=np.float64):
 def small_conv(seed=0, height=7, width=7, kernels=(5, 1)):
     rng = np.random.default_rng(seed)
     return ConvPolicyNet(height, width, kernels=kernels, filters=6, rng=rng, dtype=np.float64)
+
+
+def small_line(seed=0, height=7, width=7):
+    rng = np.random.default_rng(seed)
+    return LinePolicyNet(height, width, reach=3, hidden=6, features=5, rng=rng, dtype=np.float64)
 
 
 def mixed_seats():
@@ -46,7 +51,7 @@ def played(playing, symmetric, *, size=(7, 7), seed=3, make=small_net, **more):
     return net, games, decisions
 
 
-@pytest.mark.parametrize("make", [small_net, small_conv])
+@pytest.mark.parametrize("make", [small_net, small_conv, small_line])
 def test_without_views_it_plays_the_games_of_play(make):
     _, games, decisions = played(play, False, make=make)
     _, watched_games, watched = played(play_watched, False, make=make, memory=[])
@@ -57,7 +62,7 @@ def test_without_views_it_plays_the_games_of_play(make):
     np.testing.assert_allclose(watched.log_p, decisions.log_p, atol=1e-9)
 
 
-@pytest.mark.parametrize(("size", "make"), [((7, 7), small_net), ((6, 8), small_net), ((6, 8), small_conv)])
+@pytest.mark.parametrize(("size", "make"), [((7, 7), small_net), ((6, 8), small_net), ((6, 8), small_conv), ((6, 8), small_line)])
 def test_every_decision_was_drawn_from_what_the_network_says_of_what_it_saw(size, make):
     net, _, decisions = played(play_watched, True, size=size, make=make, memory=[])
     log_p = masked_log_softmax(net.predict(decisions.planes) / 0.8, decisions.legal)

@@ -59,6 +59,14 @@ COMMANDS = {
         "what they mean, stand in experiments/config.py.",
         "gomoku train --preset quick --seed 1",
     ),
+    "sweep": Command(
+        "experiments.sweep",
+        "train with several values of a setting, several seeds",
+        "Train once for every combination of the values given and every seed, several runs at a time, each in a run\n"
+        "directory of its own. At the end a table says the mean and the range over the seeds, and a picture shows the\n"
+        "learning curves. Ctrl-C stops; --resume goes on, keeps what is finished and continues what is not.",
+        "gomoku sweep --preset quick --vary learning_rate=1e-3,3e-4 --seeds 3 --jobs 2",
+    ),
     "generate": Command(
         "experiments.generate",
         "write down how a teacher plays",

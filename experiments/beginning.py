@@ -12,7 +12,7 @@ import numpy as np
 from experiments.config import Config
 from experiments.errors import UserError
 from experiments.plan import Plan
-from nn import BoardNet, PolicyNet, load_net, make_net
+from nn import BoardNet, PolicyNet, ShapeError, load_net, make_net
 
 
 def initial_net(config: Config) -> BoardNet:
@@ -26,13 +26,21 @@ def initial_net(config: Config) -> BoardNet:
         net = load_net(config.start, config.dtype)
         if not net.HAS_POLICY or net.HAS_VALUE or net.planes != 2:
             raise UserError(f"{config.start} holds a {type(net).__name__}; REINFORCE teaches policies of two planes")
-        if (net.height, net.width) != (config.height, config.width):
-            board = f"{config.height}x{config.width}"
-            raise UserError(f"{config.start} plays on {net.height}x{net.width}; the board is {board}")
-        return net
+        return fitted(net, config.start, config.height, config.width)
     sizes: dict[str, Any] = {"filters": config.filters, "hidden": config.hidden} if config.net == "policy" else {}
     rng = np.random.default_rng([config.seed, 0])
     return make_net(config.net, config.height, config.width, rng=rng, dtype=config.dtype, **sizes)
+
+
+def fitted(net: BoardNet, path: str, height: int, width: int) -> BoardNet:
+    """The net of a file on the board of a run: what convolutions learn on a small one holds on a large one.
+
+    Raises UserError if its weights belong to another board.
+    """
+    try:
+        return net.on_board(height, width)
+    except ShapeError as error:
+        raise UserError(f"{path}: {error}") from None
 
 
 def imitation_plan(config: Config) -> Plan:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.beginning import fitted
 from experiments.errors import UserError
 from experiments.lesson_sources import FromExamples, FromTeacher, Source
 from experiments.plan import POLICIES, Plan
@@ -50,11 +51,10 @@ class Pupil:
             net.use_rng(self.rng)
             return net
         net = load_net(plan.init, np.float32)
-        net.use_rng(self.rng)
         if type(net) not in [NETS[name] for name in POLICIES]:
             raise UserError(f"{plan.init} holds a {type(net).__name__}; imitation teaches {', '.join(POLICIES)}")
-        if (net.height, net.width) != (plan.height, plan.width):
-            raise UserError(f"{plan.init} plays on {net.height}x{net.width}; the board is {plan.height}x{plan.width}")
+        net = fitted(net, plan.init, plan.height, plan.width)
+        net.use_rng(self.rng)
         return net
 
     def epoch(self) -> tuple[ImitationStats, float]:

@@ -107,8 +107,22 @@ class BoardNet(Sequential):
 
         If it has Dropout, it learns only after ``use_rng``.
         """
-        net = self._made({size: getattr(self, size) for size in self.SIZES}, _Zeros(), self.dtype)
-        for its, mine in zip(net.arrays().values(), self.arrays().values(), strict=True):
+        return self.on_board(self.height, self.width)
+
+    def on_board(self, height: int, width: int) -> Self:
+        """Return a copy with the same weights for a board of another size, as convolutions allow.
+
+        Raises ShapeError if an array's shape depends on the board, as a dense layer's does.
+        """
+        sizes = {size: getattr(self, size) for size in self.SIZES} | {"height": height, "width": width}
+        net = self._made(sizes, _Zeros(), self.dtype)
+        for (name, its), mine in zip(net.arrays().items(), self.arrays().values(), strict=True):
+            if its.shape != mine.shape:
+                board = f"{self.height}x{self.width}"
+                raise ShapeError(
+                    f"a {type(self).__name__} for {board} does not fit a board of {height}x{width}: "
+                    f"{name} has the shape {mine.shape}, wanted {its.shape}"
+                )
             its[...] = mine
         return net
 

@@ -16,7 +16,7 @@ import pytest
 from experiments import learner
 from experiments.__main__ import main
 from experiments.metrics import read_metrics
-from nn import PolicyNet, load_net
+from nn import PolicyNet, load_net, make_net
 from rl.watched_play import play_watched
 
 TINY = (
@@ -257,7 +257,20 @@ def test_training_starts_from_a_file_of_weights(full_recipe, tmp_path, capsys):
     pairs = zip(net.parameters(), there.parameters(), strict=True)
     assert all(np.array_equal(a.value, b.value) for a, b in pairs)
     assert main(command("--run-dir", str(tmp_path / "a"), settings=(f"start={start}", "width=5"))) == 2
-    assert "plays on 4x4; the board is 4x5" in capsys.readouterr().err
+    assert "for 4x4 does not fit a board of 4x5: fc1.weight" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["conv", "line"])
+def test_what_convolutions_learnt_on_a_small_board_begins_on_a_large_one(kind, tmp_path):
+    from experiments.beginning import initial_net
+    from experiments.config import load_config
+
+    small = make_net(kind, 4, 5, rng=np.random.default_rng(1))
+    small.save(tmp_path / "small.npz")
+    net = initial_net(load_config(None, None, [*TINY, "height=7", "width=9", f"start={tmp_path / 'small.npz'}"]))
+    assert type(net) is type(small) and (net.height, net.width) == (7, 9)
+    pairs = zip(net.arrays().values(), small.arrays().values(), strict=True)
+    assert all(np.array_equal(mine, its) and not np.shares_memory(mine, its) for mine, its in pairs)
 
 
 def test_a_network_of_convolutions_alone_watches_and_is_trained_and_resumed_alike(tmp_path, monkeypatch):

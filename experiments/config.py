@@ -72,6 +72,8 @@ class Config:
     """Games played in lockstep before each pass of learning."""
     shares: int = 0
     """Those games in so many shares, each with chance of its own, for a fleet to play; 0: all of them at once, here."""
+    staleness: int = 0
+    """Do not wait for the slowest share: learn from games of weights up to so many updates old; 0: of these alone."""
     batch: int = 128
     """Decisions in a minibatch (one optimizer step)."""
     learning_rate: float = 1e-3
@@ -172,9 +174,10 @@ class Config:
         for key in ("temperature", "pool_temperature"):
             _check(1e-3 <= getattr(self, key) <= 1e3, key, getattr(self, key), "from 0.001 to 1000")
         for key in ("entropy_weight", "final_entropy_weight", "drill_entropy_weight", "drills_per_update", "seed",
-                    "shares", "imitation_epochs", "opening_plies", "evaluation_plies", "warm_up", "gate_drop",
-                    "gate_entropy", "imitation_weight", "drills_from_games"):  # fmt: skip
+                    "shares", "staleness", "imitation_epochs", "opening_plies", "evaluation_plies", "warm_up",
+                    "gate_drop", "gate_entropy", "imitation_weight", "drills_from_games"):  # fmt: skip
             _check(0 <= getattr(self, key) < math.inf, key, getattr(self, key), "0 or more")
+        _check(not self.staleness or self.shares > 0, "staleness", self.staleness, "0 unless the games are in shares")
         _check(self.drill_tries >= 2, "drill_tries", self.drill_tries, "2 or more")
         _check(0 <= self.drills <= self.games, "drills", self.drills, f"0 to games = {self.games}")
         _check(0 < self.learnt_share <= 1, "learnt_share", self.learnt_share, "more than 0, at most 1")

@@ -5,6 +5,7 @@ One turn of it is `update`: play, judge, step. The whole recipe stands there and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 from env import Rule
 from env.lockstep import Lockstep
 from experiments.beginning import imitation_plan, initial_net
+from experiments.casting import cast_of, shares_of
 from experiments.config import Config
 from experiments.pupil import Pupil
 from nn import BoardNet
@@ -23,13 +25,14 @@ from rl.agents import BatchAgent, PolicyAgent
 from rl.baseline import Baseline, make_baseline
 from rl.drill import DrillStats, at_stake, drill, set_up
 from rl.fleet import Fleet, InProcess
+from rl.flow import Flow, Staleness
 from rl.gate import Gate
 from rl.league import POOL, SELF, League, batch_agent
 from rl.reinforce import UpdateStats, standardised, update
 from rl.returns import explained_variance, lambda_returns, signed_results
 from rl.sampling import IntArray, draw_uniforms
 from rl.selfplay import LEARNER, Decisions, open_randomly, play
-from rl.shares import Cast, Played, Share, play_shares, prepare
+from rl.shares import Cast, Played, Share, joined, play_shares, prepare
 from rl.supervised import ImitationStats
 from rl.tactics import make_puzzles
 from rl.teacher_pull import TeacherPull
@@ -62,6 +65,7 @@ class Report:
     explained: float | None = None  # the share of the returns' variance that the baseline foresaw
     rolled_back: str | None = None  # why the gate put the best weights back, if it did
     imitated: ImitationStats | None = None
+    staleness: Staleness | None = None  # of the weights that played these games, if it may be any
 
 
 class Learner:
@@ -84,6 +88,8 @@ class Learner:
         self.start_from(initial_net(config))
         self._memory: list[list[Workspace]] = []
         self.fleet: Fleet[Cast, Share, Played] = InProcess(prepare)  # where games in shares are played
+        self.flow = Flow(config.staleness) if config.staleness else None
+        self.staleness: Staleness | None = None
         self.puzzles = (
             make_puzzles(self.new_games, config.puzzles, np.random.default_rng([config.seed, 3]))
             if config.drills or config.drills_per_update
@@ -137,10 +143,10 @@ class Learner:
         rolled_back = self._look(won, stats.entropy)
         if self.average is not None:
             self.average.take(self.net)
-        count = len(kinds)
         return Report(
-            count, learning_rate, entropy_weight, stats, decisions, drilled, redone, won, explained, rolled_back
-        )
+            len(kinds), learning_rate, entropy_weight, stats, decisions, drilled, redone, won, explained, rolled_back,
+            staleness=self.staleness,
+        )  # fmt: skip
 
     def best_net(self) -> BoardNet:
         """The network to be measured and kept: the mean of the weights, if there is one."""
@@ -171,11 +177,13 @@ class Learner:
 
     def _play(self) -> tuple[Decisions, IntArray]:
         """One batch of whole games; returns the learner's decisions and the kind of opponent of each game, (E,)."""
+        if self.flow is not None:
+            return self._play_ahead(self.flow)
         config = self.config
         count = min(config.games_per_update, config.games - self.games)
         seats, opponents, kinds = self.league.draw(count, self.rng)
         decisions = (self._play_in_shares if config.shares else self._play_here)(seats, opponents)
-        self.league.learn(seats, decisions.game_winners)
+        self.league.learn(seats, opponents, decisions.game_winners)
         self.games += count
         self.positions += len(decisions)
         return decisions, kinds
@@ -192,26 +200,24 @@ class Learner:
 
     def _play_in_shares(self, seats: IntArray, opponents: Sequence[BatchAgent]) -> Decisions:
         """The same on the fleet: each share draws from the update's and its own number, whoever plays it."""
-        config = self.config
-        named = tuple(name for name in self.league.names if name not in (SELF, POOL))
-        past = opponents[len(named) :]
-        cast = Cast(
-            self.net.copy(),
-            named=named,
-            past=tuple(agent.net.copy() for agent in past if isinstance(agent, PolicyAgent)),
-            past_temperature=config.pool_temperature,
-            win_length=config.win_length,
-            rule=Rule(config.rule),
-            opening_plies=config.opening_plies,
-            temperature=config.temperature,
-            symmetric=config.symmetric,
-            watched=config.watched,
-        )
-        shares = []
-        for number, part in enumerate(np.array_split(seats, min(config.shares, len(seats)))):
-            seed = np.random.SeedSequence([config.seed, 4], spawn_key=(self.updates, number))
-            shares.append(Share(seed.spawn_key, np.random.default_rng(seed), part))
+        config, cast = self.config, cast_of(self.config, self.net, opponents)
+        shares = shares_of(config, self.updates, seats, config.shares)
         return play_shares(self.fleet, cast, self.updates * config.shares, shares)
+
+    def _play_ahead(self, flow: Flow) -> tuple[Decisions, IntArray]:
+        """On the fleet without waiting for all: the first games that are back, while others are out for later."""
+        config, left = self.config, self.config.games - self.games
+        more = max(0, min((1 + flow.bound) * config.games_per_update, left) - flow.games)
+        seats, opponents, kinds = self.league.draw(more, self.rng)
+        shares = shares_of(config, self.updates, seats, math.ceil(more * config.shares / config.games_per_update))
+        flow.hand_out(self.fleet, lambda who: cast_of(config, self.net, who), opponents, shares, kinds)
+        taken, self.staleness = flow.take(self.fleet, min(config.games_per_update, left))
+        for part in taken:
+            self.league.learn(part.decisions.seats, part.opponents, part.decisions.game_winners)
+        decisions = joined([part.decisions for part in taken])
+        self.games += len(decisions.lengths)
+        self.positions += len(decisions)
+        return decisions, np.concatenate([part.kinds for part in taken])
 
     def _learn(self, decisions: Decisions, kinds: IntArray, entropy_weight: float) -> tuple[UpdateStats, float]:
         """One pass over the decisions: returns, baseline, advantages, gradient steps. Also what V had foreseen."""

@@ -113,6 +113,8 @@ def metrics_row(learner: Learner, turn: Report, seconds: float) -> Row:
             "black": share(decisions.game_winners[black] == 1),
             "white": share(decisions.game_winners[white] == -1),
         }
+    if turn.staleness is not None:
+        row["staleness"] = dataclasses.asdict(turn.staleness)
     if turn.rolled_back is not None:
         row["rolled_back"] = turn.rolled_back
     return row
@@ -156,7 +158,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fleet",
         metavar="FLEET",
         help="who plays the training games: processes:N here, or dask:tcp://HOST:8786 the workers of that Dask\n"
-        f"scheduler; sets shares={SHARES} unless set. Any fleet gives the same bytes; --resume may name another",
+        f"scheduler; sets shares={SHARES} unless set. Any fleet gives the same bytes; --resume may name another.\n"
+        "With --set staleness=N the learner does not wait for all of them, and no two runs are the same",
     )
 
 

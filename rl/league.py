@@ -46,7 +46,6 @@ class League:
         self.difficulty = difficulty
         self.snapshots: list[BoardNet] = []
         self.rates = np.zeros(0)  # the learner's share of wins against each snapshot, faded; 0.5 before any game
-        self._met: IntArray = np.zeros(0, dtype=np.int64)  # the snapshots among the opponents drawn last
         self._agents = {name: batch_agent(name) for name in self.names if name not in (SELF, POOL)}
 
     def remember(self, net: BoardNet) -> None:
@@ -82,22 +81,24 @@ class League:
         seats[np.arange(games), (np.arange(games) + 1) % 2] = opponent
         return seats, opponents, kinds
 
-    def learn(self, seats: IntArray, winners: NDArray[np.int8]) -> None:
-        """Take in how the games drawn last ended: seats (E, 2) as drawn, winners (E,). Draws count as half a win."""
+    def learn(self, seats: IntArray, opponents: Sequence[BatchAgent], winners: NDArray[np.int8]) -> None:
+        """Take in how games ended: seats (E, 2) and opponents as drawn, winners (E,). Draws count as half a win."""
         colours = np.where(seats[:, 0] == LEARNER, BLACK, WHITE)
         scores = (1 + winners * colours) / 2
-        for i, snapshot in enumerate(self._met):
-            met = (seats == len(self._agents) + i).any(axis=1)
-            if met.any():
-                self.rates[snapshot] += (1 - FADE) * (scores[met].mean() - self.rates[snapshot])
+        places = {id(net): place for place, net in enumerate(self.snapshots)}
+        for i, agent in enumerate(opponents):
+            place = places.get(id(agent.net)) if isinstance(agent, PolicyAgent) else None
+            met = (seats == i).any(axis=1)
+            if place is not None and met.any():
+                self.rates[place] += (1 - FADE) * (scores[met].mean() - self.rates[place])
 
     def _past_selves(self, rng: RandomSource) -> list[BatchAgent]:
         """`at_once` of the snapshots, drawn without replacement."""
         keys = draw_uniforms(rng, len(self.snapshots))
         if self.difficulty:  # the smallest of such keys are a weighted draw (Efraimidis and Spirakis 2006)
             keys = -np.log1p(-keys) / ((1 - self.rates) ** 2 + LEAST_WEIGHT)
-        self._met = np.argsort(keys)[: self.at_once]
-        return [PolicyAgent(self.snapshots[i], self.temperature, name=f"past{i}") for i in self._met]
+        drawn = np.argsort(keys)[: self.at_once]
+        return [PolicyAgent(self.snapshots[i], self.temperature, name=f"past{i}") for i in drawn]
 
 
 def batch_agent(spec: str) -> BatchAgent:

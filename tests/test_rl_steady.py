@@ -139,7 +139,7 @@ def test_the_pool_learns_how_games_against_each_end():
     against = name_of[seats.max(axis=1)]
     learner = np.where(seats[:, 0] == LEARNER, 1, -1)
     winners = np.where(against == "past0", learner, -learner).astype(np.int8)
-    league.learn(seats, winners)
+    league.learn(seats, opponents, winners)
     assert league.rates[0] > 0.5 > league.rates[1]
     league.remember(small_net(2))  # a full pool drops every second one, with what was known of it
     assert len(league.rates) == len(league.snapshots) == 2 and league.rates[1] == 0.5

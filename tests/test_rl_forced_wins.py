@@ -203,6 +203,25 @@ def test_white_wins_by_a_forbidden_answer() -> None:
     assert Board.from_moves([*board.moves, *line], rule=Rule.RENJU).outcome.winner == -BLACK
 
 
+def test_an_answer_that_is_forbidden_to_black_is_not_in_the_line() -> None:
+    """White's open four j10 is answered at l10: at g10, its other end, black would make two threes."""
+    board = board_of("j9i10i12h10g8k10g11i7k8k13h12i9h11", Rule.RENJU)
+    line = forced_win(board, Budget(), threes=False).moves
+    assert line == tuple(parse_cell(name, 15, 15) for name in ("j10", "l10", "g10"))
+    assert Board.from_moves([*board.moves, *line], rule=Rule.RENJU).outcome.winner == -BLACK
+    follow(board, prove(board, Budget(), threes=False))
+
+
+def test_black_who_may_not_answer_a_four_and_has_no_other_move_has_drawn() -> None:
+    moves = "g1f6d6c4d7e4e7b5e1e5b1d3f2g6g3a6e2d5a7a3c6e6g5a1e3d2c7b7f5b4f1g7a4b6b3a2g2g4f3f4d4c5a5f7d1c3b2"
+    board = Board.from_moves([parse_cell(name, 7, 7) for name in MOVE.findall(moves)], 7, 7, rule=Rule.RENJU)
+    four = parse_cell("c2", 7, 7)
+    assert four in ThreatBoard(board).fours(-BLACK)
+    assert forced_win(board, Budget(), threes=True) is None
+    board.play(four)
+    assert board.outcome is not None and board.outcome.winner == 0
+
+
 # By threes and fours
 
 

@@ -107,7 +107,9 @@ class FourSearch:
             tries = {}
         for cell, answers in tries.items():
             if len(answers) > 1 and not (self._own_judged and board.forbidden(cell)):
-                return cell, answers[0], answers[1]
+                answer = self.answer(cell, answers)
+                if answer is not None:
+                    return cell, answer, next(five for five in answers if five != answer)
         cut_above, self._cut = self._cut, False
         if fours > 1 or self._their_judged:
             line = self._try(tries, moves, fours)
@@ -133,9 +135,11 @@ class FourSearch:
         for cell, answers in tries.items():
             if len(answers) > 1 or (self._own_judged and board.forbidden(cell)):
                 continue
-            answer = answers[0]
-            if self._their_judged and self._is_unanswered(cell, answer):
-                return cell, ANYWHERE, answer
+            answer = self.answer(cell, answers)
+            if answer is None:
+                continue
+            if answer == ANYWHERE:
+                return cell, ANYWHERE, answers[0]
             if fours == 1:
                 self._cut = True
                 continue
@@ -160,13 +164,20 @@ class FourSearch:
                 return line
         return None
 
-    def _is_unanswered(self, cell: int, answer: int) -> bool:
-        """Whether black may not play the answer to the four at `cell`, and has another move."""
+    def answer(self, cell: int, answers: tuple[int, ...]) -> int | None:
+        """Return where a four at `cell` is answered: the first of the answers that the other side may play.
+
+        ANYWHERE if renju forbids them all to black; None if he has no move at all, which is a draw.
+        """
+        if not self._their_judged:
+            return answers[0]
         board = self._board
         board.place(cell, self._colour)
-        unanswered = board.forbidden(answer) and board.can_move(-self._colour)
+        legal = next((answer for answer in answers if not board.forbidden(answer)), None)
+        if legal is None and board.can_move(-self._colour):
+            legal = ANYWHERE
         board.remove(cell, self._colour)
-        return unanswered
+        return legal
 
     def _gains(self, cell: int, answer: int, moves: Moves) -> tuple[Moves, bool]:
         """Return the fours on the lines of `cell` after it and its answer, before they are put down.

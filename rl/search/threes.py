@@ -173,7 +173,9 @@ class ThreeSearch:
                 position.edges.append((cell,))
                 position.next.append(self._seen.setdefault(key, Position(False)))
                 continue
-            answer = fours[cell][0]
+            answer = self._fours.answer(cell, fours[cell])
+            if answer is None or answer == ANYWHERE:
+                continue  # a draw; a win would have been seen
             board.place(cell, colour)
             board.place(answer, -colour)
             threats_back = board.fives_beside(answer, -colour)

@@ -95,7 +95,7 @@ class LineTables:
         ahead = np.stack([_steps_to_the_edge(way, height, width, reach) for way in DIRECTIONS])
         self.first = self.numbers.start[ahead].astype(np.uint16)
         self.no_stone = self.numbers.pairs[self.first[:LINES], self.first[LINES:]].reshape(LINES, -1)  # (4, A)
-        self._workspaces = [Workspace(self.dtype) for _ in range(5)]
+        self._workspaces = [Workspace(self.dtype) for _ in range(6)]
         self._codes: Codes | None = None
 
     def predict(self, x: FloatArray) -> FloatArray:
@@ -127,6 +127,7 @@ class LineTables:
             raise NoForwardError(f"backward got slopes of {d_logits.size} cells, but the last forward saw {saw}")
         d_out = d_logits.reshape(-1).astype(self.dtype, copy=False)  # (N * A,)
         d_sums = self._workspaces[2].shaped(*self._sums.shape)
+        by_feature = self._workspaces[5].shaped(*self._sums.shape[::-1])
         self.logit.bias.grad += d_out.sum()
         self.logit.weight.grad[0, :, 0, 0] += self._weighed.T @ d_out
         weigh, to_logit = matrix(self.weigh), matrix(self.logit)[0]
@@ -138,9 +139,10 @@ class LineTables:
             d_weight += d_weighed.T @ self._sums[some]
             np.matmul(d_weighed, weigh, out=d_sums[some])
             d_sums[some] *= self._sums[some] > 0
+            by_feature[:, some] = d_sums[some].T  # here, while it is in the cache
         self.weigh.bias.grad += d_bias
         self.weigh.weight.grad[:, :, 0, 0] += d_weight
-        self._below(self._by_line(d_sums))
+        self._below(self._by_line(d_sums, by_feature))
 
     def memory(self) -> int:
         """Bytes held by all workspaces."""
@@ -192,22 +194,25 @@ class LineTables:
         logits += self.logit.bias.value
         return logits
 
-    def _by_line(self, d_sums: FloatArray) -> FloatArray:
-        """The slopes of the table (n, features): for each line the sum over the cells that lie on one."""
+    def _by_line(self, d_sums: FloatArray, by_feature: FloatArray) -> FloatArray:
+        """d_sums (N * A, features) and its transpose -> the slopes of the table (n, features).
+
+        For each line the sum over the cells that lie on one.
+        """
         assert self._codes is not None
-        columns = np.ascontiguousarray(d_sums.T)  # (features, N * A)
-        d_table = np.zeros((len(self._used), len(columns)), np.float64)
-        bare = np.searchsorted(self._used, self.no_stone)  # (4, A)
-        count = self._codes.shape[1] // bare.shape[1]
-        for codes, without in zip(self._codes, bare, strict=True):
-            stones = codes != np.tile(without, count)
-            cells = np.flatnonzero(stones)
-            on = codes[cells]
-            for feature, column in enumerate(columns):
-                d_table[:, feature] += np.bincount(on, weights=column[cells], minlength=len(d_table))
-            rest = np.where(stones[:, None], 0, d_sums).reshape(count, bare.shape[1], -1).sum(axis=0)  # (A, features)
-            np.add.at(d_table, np.minimum(without, len(d_table) - 1), rest)
-        return d_table.astype(self.dtype)
+        area = self.no_stone.shape[1]
+        count = self._codes.shape[1] // area
+        bare = np.searchsorted(self._used, self.no_stone)  # (4, A), beyond the last if no such line occurs
+        without = self._codes.reshape(LINES, count, area) == bare[:, None]
+        line, cells = np.nonzero(~without.reshape(LINES, -1))
+        codes = self._codes[line, cells]
+        d_table = np.zeros((len(self._used) + 1, len(by_feature)))
+        for feature, column in enumerate(by_feature):
+            d_table[:-1, feature] = np.bincount(codes, weights=column.take(cells), minlength=len(self._used))
+        share = without.transpose(2, 0, 1).astype(self.dtype)  # (A, 4, N) @ (A, N, features), cell by cell
+        rest = share @ d_sums.reshape(count, area, -1).transpose(1, 0, 2)
+        np.add.at(d_table, bare.T, rest)
+        return d_table[:-1].astype(self.dtype)
 
     def _below(self, d_table: FloatArray) -> None:
         """Add the slopes of the layers that read lines."""

@@ -1,7 +1,7 @@
 """A position as an SVG picture: text that browsers, notebooks and editors draw, made without any library.
 
 It shows coordinates, star points, the stones with their move numbers, the last number in red, a red ring round the
-stones of a winning line, black's forbidden points in renju, and a probability a cell as a blue tint.
+stones of a winning line, black's forbidden points in renju, a probability a cell as a blue tint, and a hint.
 """
 
 import textwrap
@@ -20,6 +20,7 @@ UNIT = 40  # the distance between two lines
 STONE = 0.46  # radii and sizes in units
 HEAT = (70, 20, 150)
 LAST = {BLACK: (255, 110, 80), WHITE: (200, 0, 0)}  # the last number: red that reads on the colour of its stone
+HINT = (29, 111, 209)
 INK = {BLACK: (245, 245, 245), WHITE: (20, 20, 20)}
 
 _STONES = """\
@@ -31,11 +32,19 @@ _STONES = """\
 </defs>"""
 
 
-def board_svg(board: Board, *, numbers: bool = True, heat: NDArray[np.floating] | None = None, title: str = "") -> str:
+def board_svg(
+    board: Board,
+    *,
+    numbers: bool = True,
+    heat: NDArray[np.floating] | None = None,
+    hint: int | None = None,
+    title: str = "",
+) -> str:
     """The board as one <svg> element.
 
     numbers: write the move numbers; without them the last stone has a red dot.
     heat: (A,) or (H, W), a probability a cell: the likelier, the darker; from 1 % on it is written.
+    hint: a cell that is ringed in blue.
     title: written above the board, in as many lines as it needs.
     """
     lines = title_lines(title, board.width)
@@ -55,7 +64,10 @@ def board_svg(board: Board, *, numbers: bool = True, heat: NDArray[np.floating] 
     rows += _grid(board)
     if chances is not None:
         rows += _percents(board, chances)
-    rows += [*_forbidden(board), *_stones(board, numbers), "</g>", "</svg>"]
+    rows += [*_forbidden(board), *_stones(board, numbers)]
+    if hint is not None:
+        rows.append(_circle(board, hint, 0.4, f'fill="none" stroke="{_rgb(HINT)}" stroke-width="3.5"'))
+    rows += ["</g>", "</svg>"]
     return "\n".join(rows) + "\n"
 
 

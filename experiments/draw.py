@@ -6,8 +6,6 @@ What is drawn stands in plots, arena_plots, game_plots and net_plots, which note
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +21,8 @@ from env.rules import IllegalMoveError
 from experiments import plots
 from experiments.errors import EXIT_OK, UserError
 from experiments.game_files import read_games
-from experiments.metrics import Row, read_metrics
+from experiments.metrics import Row
+from experiments.run_rows import NothingYet, checked_rows, csv_text
 from experiments.standings import Standings
 from nn import BoardNet, load_net
 from nn.weights import replace_file
@@ -60,11 +59,7 @@ def _length(figure: Figure, rows: Sequence[Row]) -> None:
     plots.length_curve(figure.subplots(), rows).set_xlim(left=0)  # drills, of no length, come first
 
 
-CURVE = "curve"
-# What pictures are drawn from, by the beginning of a dotted name: numbers all.
-DRAWN = (
-    "games", "evaluation.tactics", "win_rate", "drill", "entropy", "gradient_norm", "parameter_change", "game_length",
-)  # fmt: skip
+CURVE, COMPARE = "curve", "compare"
 OF_RUNS = {
     "panel": RunKind("six views of one run", "evaluation", plots.training_panel, (10, 6)),
     "baselines": RunKind("last win rate against each baseline", "evaluation", _one(plots.baseline_chart)),
@@ -85,7 +80,7 @@ OF_NETS = {
     "activations": "where features answer",
     "flow": "slopes, parameter by parameter",
 }
-KINDS = (CURVE, *OF_RUNS, *OF_GAMES, *OF_NETS)
+KINDS = (CURVE, COMPARE, *OF_RUNS, *OF_GAMES, *OF_NETS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +90,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sources", metavar="SOURCE", nargs="+", type=Path, help="run directories, files of games, or weights"
     )
     listed = {
-        "of runs": {CURVE: "win rate over training (the default); several runs: mean and range"}
+        "of runs": {
+            CURVE: "win rate over training (the default); several seeds: mean and 95 %% interval",
+            COMPARE: "what several experiments reached, seed by seed, and the mean's 95 %% interval",
+        }
         | {name: kind.help for name, kind in OF_RUNS.items()},
         "of files of games, or of a run's": OF_GAMES,
         "of WEIGHTS, or of a run's policy.npz, after --moves": OF_NETS,
@@ -120,7 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draw, and say where the picture is."""
     output = args.output or (args.sources[0] if _is_one_run(args.sources) else Path()) / f"{args.kind}.png"
-    of_runs = args.kind == CURVE or args.kind in OF_RUNS
+    of_runs = args.kind in (CURVE, COMPARE, *OF_RUNS)
     if not of_runs:
         for option in ("csv", "live"):
             if getattr(args, option):
@@ -145,41 +143,6 @@ def run(args: argparse.Namespace) -> int:
             time.sleep(POLL_SECONDS)
 
 
-class NothingYet(UserError):
-    """A run is sound, and too young for its picture."""
-
-
-def checked_rows(path: Path, needs: str) -> list[Row]:
-    """Return the metrics of a run, in which a picture that needs these names can be drawn.
-
-    Raises NothingYet if no row has them, UserError naming the line that cannot be drawn.
-    """
-    metrics = path / "metrics.jsonl"
-    rows = read_metrics(metrics)
-    for number, row in enumerate(rows, start=1):
-        if "evaluation" in row and not _can_be_drawn(row):
-            what = "wanted a number of games and each opponent's win_rate, low and high"
-            raise UserError(f"{metrics}, line {number}: {what}")
-        for name, value in {"games": None, **dict(plots.flatten(row))}.items():
-            if _within(name, DRAWN) and not isinstance(value, (int, float)):
-                raise UserError(f"{metrics}, line {number}: wanted a number of {name}, found {value!r}")
-    if not any(_within(name, (needs, f"drill.{needs}")) for row in rows for name, _ in plots.flatten(row)):
-        raise NothingYet(f"{path}: no {needs} in its {len(rows)} rows of metrics yet")
-    return rows
-
-
-def csv_text(rows: Mapping[Path, Sequence[Row]]) -> str:
-    """Return all rows of all runs as one table; nested names are joined by dots, what is absent stays empty."""
-    flat = [
-        {"run": path.resolve().name, **dict(plots.flatten(row))} for path, run_rows in rows.items() for row in run_rows
-    ]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in flat for key in row)), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(flat)
-    return text.getvalue()
-
-
 def _draw_runs(args: argparse.Namespace, output: Path) -> None:
     from matplotlib.figure import Figure
 
@@ -187,8 +150,11 @@ def _draw_runs(args: argparse.Namespace, output: Path) -> None:
     if kind is not None and len(args.sources) > 1:
         raise UserError(f"--kind {args.kind} shows one run; {len(args.sources)} were named")
     rows = {path: checked_rows(path, kind.needs if kind else "evaluation") for path in args.sources}
-    if kind is None:
-        figure = plots.curves(plots.group_by_config(args.sources), rows)
+    groups = plots.group_by_config(args.sources)
+    if args.kind == COMPARE:
+        figure = _comparison(groups, rows)
+    elif kind is None:
+        figure = plots.curves(groups, rows)
     else:
         figure = Figure(figsize=kind.size, layout="constrained")
         kind.draw(figure, *rows.values())
@@ -197,6 +163,20 @@ def _draw_runs(args: argparse.Namespace, output: Path) -> None:
     if args.csv is not None:
         replace_file(args.csv, csv_text(rows).encode(errors="surrogateescape"))
         print(args.csv, flush=True)
+
+
+def _comparison(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[Row]]) -> Figure:
+    from matplotlib.figure import Figure
+
+    from experiments.seed_plots import comparison_figure
+
+    experiments = {plots.experiment_name(group[0]): [rows[path] for path in group] for group in groups}
+    if len(experiments) < len(groups):
+        raise UserError("two of the experiments bear one name; name the run directories by what differs")
+    figure = Figure(layout="constrained")
+    axes = comparison_figure(figure, experiments)
+    figure.set_size_inches(9, 0.5 + (0.75 + 0.36 * len(groups)) * -(-len(axes) // 2))
+    return figure
 
 
 def _of_games(args: argparse.Namespace) -> Figure:
@@ -279,22 +259,5 @@ def _is_one_run(paths: Sequence[Path]) -> bool:
     return len(paths) == 1 and paths[0].is_dir()
 
 
-def _within(name: str, groups: Sequence[str]) -> bool:
-    return any(name == group or name.startswith(f"{group}.") for group in groups)
-
-
 def _sizes(paths: Sequence[Path]) -> list[int]:
     return [path.stat().st_size if path.exists() else 0 for path in paths]
-
-
-def _can_be_drawn(row: Row) -> bool:
-    """Return whether an evaluation is a table of tables, and what curves are drawn from is numbers."""
-    tables = row["evaluation"]
-    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-        return False
-    rates = [table for table in tables.values() if "win_rate" in table]
-    rates += [rate[key] for rate in rates for key in ("as_black", "as_white") if key in rate]
-    if not all(isinstance(rate, dict) for rate in rates):
-        return False
-    numbers = [row.get("games"), *(table.get(key) for table in rates for key in ("win_rate", "low", "high"))]
-    return all(isinstance(number, (int, float)) for number in numbers)

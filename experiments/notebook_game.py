@@ -72,9 +72,9 @@ class LiveGame(Face):
 
     @property
     def picture(self) -> str:
-        """The board; with chances if they are wanted and a network plays."""
+        """The board, and on it a hint that was asked for, and chances if they are wanted and a network plays."""
         heat = self.session.chances if self.shows_chances else None
-        return board_svg(self.session.game.board, numbers=False, heat=heat)
+        return board_svg(self.session.game.board, numbers=False, heat=heat, hint=self.session.hint_cell)
 
     @property
     def status(self) -> str:

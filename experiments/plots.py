@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from experiments.errors import UserError
 from experiments.metrics import Row
 from experiments.run_dir import read_json
+from experiments.seeds import evaluations, mean_over_runs
 from nn.weights import replace_file
 
 if TYPE_CHECKING:  # matplotlib takes a second to import and is needed only where something is drawn
@@ -58,7 +59,7 @@ def curves(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[Row]])
     for ax, group in zip(axes, groups, strict=True):
         learning_curve(ax, *(rows[path] for path in group))
         if len(groups) > 1:
-            ax.set_title(group[0].resolve().name.partition("__s")[0])
+            ax.set_title(experiment_name(group[0]), parse_math=False)
             ax.label_outer()
     return figure
 
@@ -67,8 +68,7 @@ def learning_curve(ax: Axes, *runs: Sequence[Row]) -> Axes:
     """Draw the win rate against each baseline over the games of training, and return `ax`.
 
     One run: its evaluations and their 95 % Wilson intervals as a band. Several runs, seeds of one experiment: the
-    mean over the runs, and a band from the lowest to the highest; where they were evaluated after different numbers
-    of games, straight lines between a run's evaluations fill in.
+    mean over the runs, its 95 % interval (Student's, see experiments/seeds.py) as a band, each run as a thin line.
     """
     opponents = dict.fromkeys(
         name for rows in runs for row in rows for name, of in row.get("evaluation", {}).items() if "win_rate" in of
@@ -77,33 +77,17 @@ def learning_curve(ax: Axes, *runs: Sequence[Row]) -> Axes:
     for name, colour in _coloured(list(opponents)):
         points = [found for rows in seen if (found := evaluations(rows, name)).shape[1]]
         games, middle, low, high = points[0] if len(points) == 1 else mean_over_runs(points)
+        for run in points if len(points) > 1 else ():
+            ax.plot(run[0], run[1], color=colour, alpha=0.4, linewidth=0.7)
         ax.fill_between(games, low, high, color=colour, alpha=0.2, linewidth=0)
         ax.plot(games, middle, color=colour, marker="o", markersize=3.5, label=f"against {name}")
-    band = f"lowest to highest of {len(seen)} runs" if len(seen) > 1 else "95 % interval"
+    band = f"95 % interval of the mean of {len(seen)} runs" if len(seen) > 1 else "95 % interval"
     ax.axhline(0.5, color="0.6", linewidth=0.8, linestyle=":")
     _mark_first_game(ax, seen)
     _share_axis(ax, "win rate")
     _games_axis(ax)
     _legend(ax, title=f"band: {band}")
     return ax
-
-
-def evaluations(rows: Sequence[Row], opponent: str) -> NDArray[np.float64]:
-    """Return (4, n): games of training, win rate, low and high end of its interval at each evaluation."""
-    found = [(row["games"], row["evaluation"][opponent]) for row in rows if opponent in row.get("evaluation", {})]
-    return np.array([(games, of["win_rate"], of["low"], of["high"]) for games, of in found]).reshape(-1, 4).T
-
-
-def mean_over_runs(points: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return (4, n): games, mean, lowest and highest win rate of several runs, where all of them have been.
-
-    points: one (4, n_i) array of `evaluations` a run.
-    """
-    start, end = max(games[0] for games, *_ in points), min(games[-1] for games, *_ in points)
-    games = np.unique(np.concatenate([point[0] for point in points]))
-    games = games[(games >= start) & (games <= end)]
-    rates = np.array([np.interp(games, point[0], point[1]) for point in points])  # (runs, n)
-    return np.array([games, rates.mean(axis=0), rates.min(axis=0), rates.max(axis=0)])
 
 
 def training_panel(figure: Figure | SubFigure, rows: Sequence[Row]) -> NDArray[Any]:
@@ -240,6 +224,13 @@ def group_by_config(paths: Sequence[Path]) -> list[list[Path]]:
         else:
             groups.append((config, [path]))
     return [group for _, group in groups]
+
+
+def experiment_name(path: Path) -> str:
+    """Return what the runs of an experiment have in common: `quick` of quick__s1__20261129T201500Z and of quick/s1."""
+    path = path.resolve()
+    name, seed, _ = path.name.partition("__s")
+    return path.parent.name if not seed and name[:1] == "s" and name[1:].isdigit() else name
 
 
 def save_figure(figure: Figure, path: Path) -> None:

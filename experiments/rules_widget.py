@@ -3,6 +3,7 @@
 A player named `alphabeta,rules=mine.json` plays by the change at its next move. Without ipywidgets it is a table.
 """
 
+import html
 import threading
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,9 @@ class RulesPanel:
 
         self.desk = desk
         self.running: RuleMatch | None = None
-        self.message = ipywidgets.Label("")
-        self.button = ipywidgets.Button(description="Match new against old", layout={"width": "auto"})
+        self.message = ipywidgets.HTML("")  # a label would cut a long line off
+        narrow = {"width": "auto", "align_self": "flex-start"}
+        self.button = ipywidgets.Button(description="Match new against old", layout=narrow)
         self.button.on_click(lambda _: self.match())
         self.switches: dict[str, Any] = {}
         self.weights: dict[str, Any] = {}
@@ -76,7 +78,7 @@ class RulesPanel:
         try:
             self.running = self.desk.match()
         except UserError as error:
-            self.message.value = str(error)
+            self._say(str(error))
             return
         self.button.description = "Stop the match"
         threading.Thread(target=self._watch, args=(self.running,), daemon=True).start()
@@ -86,14 +88,17 @@ class RulesPanel:
         while not is_over:
             match.join(WATCH_SECONDS)
             is_over = match.is_over  # before its last words are read
-            self.message.value = match.text
+            self._say(match.text)
         self.button.description = "Match new against old"
 
     def _change(self, rule_id: str, *, weight: float | None = None, enabled: bool | None = None) -> None:
         try:
             if self.desk.change(rule_id, weight=weight, enabled=enabled):
-                self.message.value = f"saved in {self.desk.path}"
+                self._say(f"saved in {self.desk.path}")
         except RuleFileError as error:
-            self.message.value = str(error)
+            self._say(str(error))
         except OSError as error:
-            self.message.value = f"{error.filename}: {error.strerror}"
+            self._say(f"{error.filename}: {error.strerror}")
+
+    def _say(self, text: str) -> None:
+        self.message.value = html.escape(text)

@@ -7,7 +7,8 @@ function render({ model, el }) {
   const status = document.createElement("div");
   picture.style.maxWidth = "620px";
   status.style.whiteSpace = "pre-line";
-  status.style.font = "14px sans-serif";
+  status.style.font = "14px/1.3 sans-serif";
+  status.style.minHeight = "2.6em"; // two lines: the board stays where it is when a hint comes
   row.style.margin = "6px 0";
 
   function draw() {

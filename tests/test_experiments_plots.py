@@ -20,14 +20,15 @@ from experiments.plots import (
     baseline_chart,
     change_curve,
     curves,
-    evaluations,
+    experiment_name,
     flatten,
     group_by_config,
     learning_curve,
-    mean_over_runs,
     save_figure,
     training_panel,
 )
+from experiments.seed_plots import comparison_figure
+from experiments.seeds import evaluations, mean_interval, mean_over_runs, student_t
 
 Row = dict[str, Any]
 
@@ -90,12 +91,16 @@ def test_one_run_shows_its_evaluations_and_their_intervals() -> None:
     assert ax.get_lines()[0].get_color() == COLOURS["greedy"]
 
 
-def test_several_runs_show_mean_and_range() -> None:
+def test_several_seeds_show_their_mean_its_interval_and_each_of_them() -> None:
     ax = Figure().subplots()
     learning_curve(ax, run_rows([0.2, 0.4]), run_rows([0.4, 0.8]), run_rows([0.3, 0.6]))
     assert lines(ax)["against greedy"] == pytest.approx(np.array([[0, 0.3], [200, 0.6]]))
-    assert band(ax, 0) == pytest.approx(np.array([[0, 0.2, 0.4], [200, 0.4, 0.8]]))
-    assert ax.get_legend().get_title().get_text() == "band: lowest to highest of 3 runs"
+    arms = 4.30265 * np.array([0.1, 0.2]) / np.sqrt(3)  # two degrees of freedom; deviations 0.1 and 0.2 by hand
+    wanted = np.array([[0, 0.3 - arms[0], 0.3 + arms[0]], [200, 0.6 - arms[1], 1.0]])  # 0.6 + 0.497: no win rate
+    assert band(ax, 0) == pytest.approx(wanted, abs=1e-5)
+    assert ax.get_legend().get_title().get_text() == "band: 95 % interval of the mean of 3 runs"
+    thin = [line.get_ydata().tolist() for line in ax.get_lines() if line.get_linewidth() == 0.7]
+    assert thin[:3] == [[0.2, 0.4], [0.4, 0.8], [0.3, 0.6]] and len(thin) == 6  # three against each of two
 
 
 def test_runs_evaluated_at_other_times_meet_where_all_have_been() -> None:
@@ -104,9 +109,43 @@ def test_runs_evaluated_at_other_times_meet_where_all_have_been() -> None:
     assert slow.T.tolist() == [[0, 0.0, -0.1, 0.05], [400, 0.4, 0.4 - 0.1, 0.4 + 0.05]]
     games, mean, low, high = mean_over_runs([slow, fast])
     assert games.tolist() == [0, 100, 200]
-    assert low.tolist() == pytest.approx([0, 0.1, 0.2])
-    assert high.tolist() == pytest.approx([0, 0.5, 0.5])
     assert mean.tolist() == pytest.approx([0, 0.3, 0.35])
+    assert low.tolist() == [0, 0, 0]  # two runs that differ say next to nothing, and
+    assert high.tolist() == [0, 1, 1]  # at the start, where they agree, their interval is a point
+
+
+def test_the_interval_holds_the_true_mean_in_95_of_100_experiments() -> None:
+    rng = np.random.default_rng(1)
+    for runs in (2, 3, 8):
+        middle, low, high = mean_interval(rng.normal(0.5, 0.02, (runs, 20_000)))
+        assert np.mean((low <= 0.5) & (high >= 0.5)) == pytest.approx(0.95, abs=0.005)
+        assert middle.std() == pytest.approx(0.02 / np.sqrt(runs), rel=0.03)
+
+
+def test_students_t_is_that_of_the_tables() -> None:
+    printed = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 9: 2.262, 10: 2.228, 30: 2.042, 120: 1.980}
+    assert {degrees: round(student_t(degrees), 3) for degrees in printed} == printed
+    assert student_t(5, 0.99) == pytest.approx(4.032, abs=5e-4)
+    with pytest.raises(ValueError, match="two or more"):
+        student_t(0)
+
+
+def test_experiments_are_compared_by_where_their_runs_ended() -> None:
+    experiments = {"all": [run_rows([0.1, 0.8]), run_rows([0.1, 0.6])], "less": [run_rows([0.1, 0.4])]}
+    axes = comparison_figure(Figure(), experiments)
+    titles = ["wins against greedy", "wins against random", "win in one taken", "threat blocked"]
+    assert [ax.get_title() for ax in axes] == titles
+    assert [text.get_text() for text in axes[0].get_yticklabels()] == ["all", "less"]
+    rings = [line.get_xydata().tolist() for line in axes[3].get_lines() if line.get_fillstyle() == "none"]
+    assert rings == [[[0.4, 0.25], [0.3, 0.25]], [[0.2, 1]]]
+    (mean,) = axes[0].containers  # one run alone has no mean
+    assert mean[0].get_xydata().tolist() == [[pytest.approx(0.7), 0]]
+    (arm,) = mean[2][0].get_segments()
+    assert arm[:, 0] == pytest.approx([0, 1])  # 0.7 -+ 12.7 * 0.1
+    with pytest.raises(UserError, match="different ways"):
+        comparison_figure(Figure(), {"a": [run_rows([0.1])], "b": [[{"games": 1, "evaluation": {}}]]})
+    with pytest.raises(UserError, match="not been evaluated"):
+        comparison_figure(Figure(), {"a": [[{"games": 1}]]})
 
 
 def test_a_run_without_evaluations_counts_for_nothing() -> None:
@@ -136,6 +175,8 @@ def test_runs_are_grouped_by_everything_but_the_seed(tmp_path: Path) -> None:
     configs = {"a1": {"seed": 1, "rate": 1}, "b1": {"seed": 1, "rate": 2}, "a2": {"seed": 2, "rate": 1}}
     a1, b1, a2 = (write_run(tmp_path / name, [], config) for name, config in configs.items())
     assert group_by_config([a1, b1, a2]) == [[a1, a2], [b1]]
+    names = ("quick__s1__20261129T201500Z", "quick/s12", "sweeps", "s")
+    assert [experiment_name(tmp_path / name) for name in names] == ["quick", "quick", "sweeps", "s"]
 
 
 @pytest.mark.parametrize("ending", [".png", ".svg", ".pdf"])
@@ -191,6 +232,11 @@ def test_the_command_draws_several_experiments_side_by_side(tmp_path: Path) -> N
     assert png_width(two) > 1.5 * png_width(one)
     assert main(["plot", str(paths[0]), "--kind", "panel", "-o", str(one)]) == 0
     assert main(["plot", *map(str, paths), "--kind", "panel", "-o", str(one)]) == 2
+    before = one.read_bytes()
+    assert main(["plot", *map(str, paths), "--kind", "compare", "-o", str(one)]) == 0
+    assert one.read_bytes() != before
+    other = write_run(tmp_path / "elsewhere" / "a__s1__x", run_rows([0.2]), {"seed": 1, "name": "c"})
+    assert main(["plot", *map(str, paths), str(other), "--kind", "compare", "-o", str(one)]) == 2
 
 
 def png_width(path: Path) -> int:

@@ -137,8 +137,11 @@ def test_the_buttons(with_agent: Callable[[Agent], None]) -> None:
     send(widget, kind="button", name="Hint")
     widget.face.wait()
     assert re.search(r"^Perhaps [a-i][1-9]\.$", widget.status, flags=re.MULTILINE)
+    hint = widget.face.session.hint_cell
+    (ring,) = re.findall(r'cx="(\d+)" cy="(\d+)" r="16" fill="none" stroke="#1d6fd1"', widget.picture)
+    assert ring == (str(40 * (hint % 9)), str(40 * (hint // 9)))
     send(widget, kind="button", name="Undo")
-    assert stones(widget.picture) == (0, 0) and "Perhaps" not in widget.status
+    assert stones(widget.picture) == (0, 0) and "Perhaps" not in widget.status and "#1d6fd1" not in widget.picture
     send(widget, kind="button", name="Resign")
     assert "black (human) has resigned" in widget.status
     send(widget, kind="button", name="New game")

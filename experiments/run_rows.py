@@ -1,0 +1,67 @@
+"""The metrics of a run as pictures and tables need them: checked, and flat."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from experiments.errors import UserError
+from experiments.metrics import Row, read_metrics
+from experiments.plots import flatten
+
+# What pictures are drawn from, by the beginning of a dotted name: numbers all.
+DRAWN = (
+    "games", "evaluation.tactics", "win_rate", "drill", "entropy", "gradient_norm", "parameter_change", "game_length",
+)  # fmt: skip
+
+
+class NothingYet(UserError):
+    """A run is sound, and too young for its picture."""
+
+
+def checked_rows(path: Path, needs: str) -> list[Row]:
+    """Return the metrics of a run, in which a picture that needs these names can be drawn.
+
+    Raises NothingYet if no row has them, UserError naming the line that cannot be drawn.
+    """
+    metrics = path / "metrics.jsonl"
+    rows = read_metrics(metrics)
+    for number, row in enumerate(rows, start=1):
+        if "evaluation" in row and not _can_be_drawn(row):
+            what = "wanted a number of games and each opponent's win_rate, low and high"
+            raise UserError(f"{metrics}, line {number}: {what}")
+        for name, value in {"games": None, **dict(flatten(row))}.items():
+            if _within(name, DRAWN) and not isinstance(value, (int, float)):
+                raise UserError(f"{metrics}, line {number}: wanted a number of {name}, found {value!r}")
+    if not any(_within(name, (needs, f"drill.{needs}")) for row in rows for name, _ in flatten(row)):
+        raise NothingYet(f"{path}: no {needs} in its {len(rows)} rows of metrics yet")
+    return rows
+
+
+def csv_text(rows: Mapping[Path, Sequence[Row]]) -> str:
+    """Return all rows of all runs as one table; nested names are joined by dots, what is absent stays empty."""
+    flat = [
+        {"run": path.resolve().name, **dict(flatten(row))} for path, run_rows in rows.items() for row in run_rows
+    ]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in flat for key in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    return text.getvalue()
+
+
+def _within(name: str, groups: Sequence[str]) -> bool:
+    return any(name == group or name.startswith(f"{group}.") for group in groups)
+
+
+def _can_be_drawn(row: Row) -> bool:
+    """Return whether an evaluation is a table of tables, and what curves are drawn from is numbers."""
+    tables = row["evaluation"]
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        return False
+    rates = [table for table in tables.values() if "win_rate" in table]
+    rates += [rate[key] for rate in rates for key in ("as_black", "as_white") if key in rate]
+    if not all(isinstance(rate, dict) for rate in rates):
+        return False
+    numbers = [row.get("games"), *(table.get(key) for table in rates for key in ("win_rate", "low", "high"))]
+    return all(isinstance(number, (int, float)) for number in numbers)

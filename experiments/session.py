@@ -20,6 +20,7 @@ from experiments.outlook import black_chance
 from experiments.player import ADVISER, DEFAULT_AGENT, HUMAN, Player, seat, stand_in
 from experiments.question import Answer, Kind, Question
 from experiments.show import move_chances
+from experiments.thought import Mind, Thought
 from nn import BoardNet
 
 
@@ -32,6 +33,7 @@ class GameSession:
 
     game       the one that is played; look at it, but play through the session
     hint_cell  the adviser's move for this position, once it has been asked for and answered
+    thought    what an agent thinks, or has thought about last: its position, and what it has found in it
     """
 
     game: Game
@@ -54,6 +56,7 @@ class GameSession:
         self._games = 0
         self._adviser: Player | None = None
         self._open: list[Question] = []
+        self.thought: Thought | None = None
         self._outlook: dict[int, float] = {}
         self._changed = False
         self._listeners: list[Callable[[], None]] = []
@@ -115,6 +118,7 @@ class GameSession:
                 board.undo()
             self.game.resigned = 0
             self._outlook = {ply: chance for ply, chance in self._outlook.items() if ply <= last}
+            self.thought = None
             self._move_on()
             return count
 
@@ -163,8 +167,7 @@ class GameSession:
             mind = self.game.player.mind
             if self.game.is_over or mind is None or any(each.kind is Kind.MOVE for each in self._open):
                 return None
-            thought = mind.ask(self.game.board, self._rng())
-            return self._ask(Kind.MOVE, thought.answer, thought.stop)
+            return self._think(Kind.MOVE, mind)
 
     def ask_hint(self) -> Question:
         """The question what the person on turn might play; its answer becomes `hint_cell`. Raises SessionError."""
@@ -175,8 +178,7 @@ class GameSession:
                 self._adviser = seat(self._adviser_spec, self.game.board)
             if self._adviser.mind is None:
                 raise SessionError("a person gives no hints: name an agent as adviser")
-            thought = self._adviser.mind.ask(self.game.board, self._rng())
-            return self._ask(Kind.HINT, thought.answer, thought.stop)
+            return self._think(Kind.HINT, self._adviser.mind)
 
     def ask_outlook(self) -> Question:
         """The question how the game stands; its answer joins `outlook`, as long as these moves stay on the board."""
@@ -245,12 +247,17 @@ class GameSession:
             self._adviser = None
         self.game = Game(board, players, opening=len(board.moves))
         self._outlook.clear()
+        self.thought = None
         self._games += 1
         self._move_on()
 
     def _rng(self) -> np.random.Generator:
         """Chance for one question: the same game brings the same draws, whatever threads do."""
         return np.random.default_rng([self._seed, self._games, len(self.game.board.moves)])
+
+    def _think(self, kind: Kind, mind: Mind) -> Question:
+        self.thought = thought = mind.ask(self.game.board, self._rng())
+        return self._ask(kind, thought.answer, thought.stop)
 
     def _ask(self, kind: Kind, work: Callable[[], float], stop: Callable[[], None]) -> Question:
         question = Question(kind, self._games, tuple(self.game.board.moves), work, stop)

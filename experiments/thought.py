@@ -10,6 +10,7 @@ import time
 from env import Board
 from rl.agents.base import Agent, Thinker
 from rl.sampling import RandomSource
+from rl.search.search import Insight
 
 
 class Mind:
@@ -25,7 +26,12 @@ class Mind:
 
 
 class Thought:
-    """A question under way. All its methods may be called from any thread."""
+    """A question under way. All its methods may be called from any thread.
+
+    insight  what a `Thinker` that looks ahead has found so far, None before; it may be read at any time
+    """
+
+    insight: Insight | None = None
 
     def __init__(self, mind: Mind, board: Board, rng: RandomSource, seconds: float) -> None:
         self.mind, self.board, self.rng = mind, board, rng
@@ -43,4 +49,11 @@ class Thought:
             if not isinstance(agent, Thinker):
                 return agent.choose(self.board, self.rng)
             left = max(0.0, self.deadline - time.perf_counter())
-            return agent.think(self.board, self.rng, seconds=left, stopped=self._stopped.is_set)
+            agent.listener = self._hear
+            try:
+                return agent.think(self.board, self.rng, seconds=left, stopped=self._stopped.is_set)
+            finally:
+                agent.listener = None
+
+    def _hear(self, insight: Insight) -> None:
+        self.insight = insight

@@ -15,6 +15,7 @@ from env import BLACK, EMPTY, WHITE, Board, IllegalMoveError, Rule
 from env.render import COLOUR_NAMES
 from env.rules import SettingsError
 from experiments.board_canvas import BoardCanvas
+from experiments.captions import headline, search_text
 from experiments.curve_canvas import CurveCanvas
 from experiments.errors import UserError
 from experiments.player import HUMAN
@@ -54,7 +55,7 @@ class Window:
         self.rule = tk.StringVar(root, game.board.rule.value)
         self.size = tk.StringVar(root, str(game.board.width))
         self.heat, self.curve = tk.BooleanVar(root, False), tk.BooleanVar(root, True)
-        self.status, self.message = tk.StringVar(root), tk.StringVar(root)
+        self.status, self.message, self.search = tk.StringVar(root), tk.StringVar(root), tk.StringVar(root)
         self._start = {name: variable.get() for name, variable in self._choices().items()}
         root.title("Gomoku")
         root.minsize(620, 500)
@@ -118,6 +119,8 @@ class Window:
             ttk.Checkbutton(panel, text=name, variable=choice, command=self.show).pack(anchor="w")
         self.curve_canvas = CurveCanvas(panel)
         self.curve_canvas.pack(fill="x", pady=(6, 0))
+        line = ttk.Label(panel, textvariable=self.search, wraplength=280)
+        line.pack(anchor="w", fill="x", pady=(8, 0))
 
     # What a person does.
 
@@ -255,6 +258,7 @@ class Window:
             self.close()
             return
         self._timer = self.root.after(FETCH_MS, self._fetch)
+        self.search.set(search_text(self.session.thought))
         while not self._answers.empty():
             answer = self._answers.get()
             if answer.question.kind is Kind.OUTLOOK:
@@ -275,12 +279,3 @@ class Window:
 
     def _show_messages(self) -> None:
         self.message.set("\n".join(line for line in (self.session.note, self._lacking, self._mistake) if line))
-
-
-def headline(session: GameSession) -> str:
-    """What to say above all: whose turn it is, or how it ended, for the person if there is exactly one."""
-    game = session.game
-    if game.is_over and len(game.people) == 1:
-        said = {0: "A draw.", game.people[0]: "You have won."}.get(game.winner or 0, "You have lost.")
-        return f"{said}\n{game.status}."
-    return f"{game.status[0].upper()}{game.status[1:]}."

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from env import BLACK, WHITE, Board, IllegalMoveError, Rule
-from env.coords import parse_cell
+from env.coords import cell_name, parse_cell
 from experiments import __main__ as cli
 from experiments import player as player_module
 from experiments import rule_desk
@@ -28,7 +28,9 @@ from rl.agents import make_agent
 from rl.agents.base import Agent, Thinker
 from rl.arena import result_of
 from rl.sampling import RandomSource
+from rl.search.minimax import WIN
 from rl.search.rule_file import load_rules
+from rl.search.search import Insight
 
 KEPT: list[object] = []  # windows live as long as the tests do: Tk must not be taken apart by another thread
 
@@ -344,6 +346,49 @@ def test_the_window_lives_and_closes_while_the_agent_thinks(
     while waiting.is_thinking:
         assert time.monotonic() - began < 5
         time.sleep(0.005)
+
+
+def test_what_the_search_has_found_is_shown_while_it_thinks(
+    screen: Callable[..., Any], with_agent: Callable[[Agent], None]
+) -> None:
+    class Telling(Waiting):
+        def think(self, board: Board, rng: RandomSource, *, seconds: float, stopped: Callable[[], bool]) -> int:
+            assert self.listener is not None
+            self.listener(Insight(3, -150, tuple(cells("d4 e6")), 1234, 0))
+            while not self.deeper and not stopped():
+                time.sleep(0.001)
+            self.listener(Insight(7, WIN - 9, tuple(cells("f4 e6 f5")), 56_789, 0))
+            return super().think(board, rng, seconds=seconds, stopped=stopped)
+
+        deeper = False
+
+    with_agent(telling := Telling())
+    seen = screen(Board(9, 9), white="x", adviser="alphabeta:nodes=30,time=20")
+    if seen is None:
+        return
+    shown = seen.window.search
+    seen.press("Hint")  # one that looks ahead, too: on an empty board it takes the middle without a thought
+    seen.wait(lambda: seen.session.hint_cell is not None)
+    assert shown.get() == ""
+    seen.click_on("e5")
+    seen.wait(lambda: shown.get())
+    assert shown.get() == "Search for white, depth 3: -1.50\n1,234 positions; d4 e6" and telling.is_thinking is False
+    telling.deeper = True
+    seen.wait(lambda: "depth 7" in shown.get())
+    assert shown.get() == "Search for white, depth 7: wins in 9\n56,789 positions; f4 e6 f5" and telling.is_thinking
+    seen.press("Undo")
+    seen.wait(lambda: not telling.is_thinking)
+    assert telling.listener is None and seen.session.thought is None
+    seen.wait(lambda: shown.get() == "")
+    seen.window.side.set("both (two people)")
+    seen.window.seat()
+    for name in ("e5", "f5"):
+        seen.click_on(name)
+    seen.press("Hint")
+    seen.wait(lambda: seen.session.hint_cell is not None)
+    seen.wait(lambda: shown.get().startswith("Search for black, depth "))
+    best = cell_name(seen.session.hint_cell, 9, 9)
+    assert shown.get().partition("positions; ")[2].split()[0] == best  # what it plays is what it says
 
 
 def test_ctrl_c_in_the_shell_closes_the_window(

@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # A file imports only files to its left. A package's __init__ only re-exports; `agents` is rl's table of agents.
 ORDER = {
-    "nn": "init layers conv losses network norm residual branches pool java_random weights workspace strips "
-    "fast conv_fast board_net conv_policy_net policy_net conv_value_net value_net lines line_tables line_policy_net "
-    "three_plane_net residual_net registry cost incremental conv_incremental line_incremental optim gradcheck exact",
+    "nn": "init layers conv losses network norm residual branches pool java_random weights workspace rows "
+    "whole_boards fast conv_fast board_net conv_policy_net policy_net conv_value_net value_net lines line_tables "
+    "line_policy_net three_plane_net residual_net registry cost incremental conv_incremental line_incremental optim gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account "
@@ -34,7 +34,7 @@ ORDER = {
     "pupil known_wins casting fleets learner learner_state verdict progress train sweep_plan sweep_results sweep "
     "pretrain train_value train_q race torch_twin contests loop_cost bench tactics_report notebook_files thought player "
     "outlook question game session game_plots net_plots draw play board_grid board_canvas curve_canvas rule_desk "
-    "rules_window window gui notebook_game widget rules_widget move_clock protocol_game brain __main__",
+    "rules_window captions window gui notebook_game widget rules_widget move_clock protocol_game brain __main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}

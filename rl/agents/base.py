@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from env import Board, IllegalMoveError
 from env.observation import Positions, positions_of
 from rl.sampling import IntArray, RandomSource
+from rl.search.search import Insight
 
 
 class Agent(ABC):
@@ -51,7 +52,12 @@ class BatchAgent(Agent):
 
 
 class Thinker(Agent):
-    """An agent that uses the time it is given: a match manager's clock, or a person who has waited long enough."""
+    """An agent that uses the time it is given: a match manager's clock, or a person who has waited long enough.
+
+    listener  called with each insight while the agent thinks, by the thread that thinks, if the agent has insights
+    """
+
+    listener: Callable[[Insight], None] | None = None
 
     @abstractmethod
     def think(self, board: Board, rng: RandomSource, *, seconds: float, stopped: Callable[[], bool]) -> int:

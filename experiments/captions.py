@@ -17,7 +17,7 @@ def headline(session: GameSession) -> str:
 
 
 def search_text(thought: Thought | None) -> str:
-    """How deep a search has looked, what the side to move may expect, and the line of best play; nothing without one."""
+    """How deep a search has looked, what the side to move may expect, the line of best play; nothing without one."""
     if thought is None or thought.insight is None:
         return ""
     board, found = thought.board, thought.insight

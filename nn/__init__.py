@@ -7,7 +7,8 @@ and M features out of a dense layer, A = H * W actions. A convolution's weight i
 Read in this order: init, layers, conv, losses, network, board_net, policy_net, optim, gradcheck; then java_random,
 weights, exact. More to build with: norm, residual, branches, pool; other networks: value_net, conv_policy_net,
 conv_value_net, lines, line_policy_net, three_plane_net, residual_net, their table registry, and cost. For speed, and to
-be skipped at first: workspace, strips, fast, conv_fast, line_tables, incremental, conv_incremental, line_incremental.
+be skipped at first: workspace, rows, whole_boards, fast, conv_fast, line_tables, incremental, conv_incremental,
+line_incremental.
 """
 
 from nn.board_net import AnswerError, BoardNet

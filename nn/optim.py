@@ -13,7 +13,7 @@ from nn.layers import FloatArray, NonFiniteError, Parameter, ShapeError
 from nn.weights import check_array, check_names
 
 State = dict[str, NDArray[Any]]
-PIECE = 1 << 15  # entries updated at once: the five arrays of Adam then stay in the cache
+PIECE = 1 << 16  # entries updated at once: the five arrays of Adam then stay in the cache
 
 
 class LearningRateError(ValueError):

@@ -60,7 +60,7 @@ def test_random_shapes(height, width, planes, first, second, hidden, count, dtyp
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("size", "count"), [(15, 1), (15, 37), (6, 300), (25, 3), (6, 513)])
-def test_sizes_that_take_several_strips_chunks_and_batches(size, count, dtype) -> None:
+def test_sizes_that_take_several_groups_and_batches_and_whole_boards(size, count, dtype) -> None:
     rng = np.random.default_rng(size * count)
     net = net_of(rng, size, size, dtype, hidden=32)
     x = (rng.random((count, 2, size, size)) < 0.2).astype(dtype)

@@ -5,6 +5,8 @@ never twice and never for a game that is over.
 """
 
 import argparse
+import gc
+import math
 import os
 import sys
 import threading
@@ -29,6 +31,7 @@ from rl.agents import Agent, make_agent
 
 LONGEST_LINE = 4096  # bytes; the rest of a longer line is passed over
 TRIAL = 0.05  # seconds for a first move in START, which fills an agent's tables outside the clock
+NAP = 0.02  # seconds between two looks at the clock while a move is thought about
 PATIENCE = 0.1  # seconds in which a move is still given to a manager that has said END, or wants it at once
 LAST_WORDS = 0.3  # the same for a manager whose end of the pipe is closed
 
@@ -61,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
     agent = make_agent(args.agent)
     warnings.simplefilter("ignore")  # some managers take what stands on stderr for a move
     code = EXIT_OK
+    gc.disable()  # a look for garbage stops every thread for up to 0.1 s: START has time for one, a move has not
     with open(args.log or os.devnull, "w", encoding="utf-8") as log:
         try:
             Brain(agent, args.seed, sys.stdin.buffer, sys.stdout, log).play()
@@ -77,7 +81,7 @@ class Brain:
     def __init__(self, agent: Agent, seed: int, commands: BinaryIO, answers: TextIO, log: TextIO) -> None:
         self.mind = Mind(agent)
         self.rng = np.random.default_rng(seed)
-        self.game = ProtocolGame(about(agent.name), self._try_out)
+        self.game = ProtocolGame(about(agent.name), self._try_out, self.rng)
         self.stopgap = make_agent(STAND_IN)
         self._commands, self._answers, self._log = commands, answers, log
         self._events: SimpleQueue[Line | Done] = SimpleQueue()
@@ -113,7 +117,7 @@ class Brain:
         stopgap = self.stopgap.choose(board, self.rng)
         thought = self.mind.ask(board, self.rng.spawn(1)[0], asked + limits.think - time.perf_counter())
         threading.Thread(target=self._think, args=(thought,), daemon=True).start()
-        cell = self._await(thought, asked, asked + limits.answer, stopgap)
+        cell = self._await(thought, asked, stopgap)
         thought.stop()
         if cell is None:
             return False
@@ -128,23 +132,23 @@ class Brain:
         except Exception as error:
             self._events.put(Done(thought, error))
 
-    def _await(self, thought: Thought, asked: float, deadline: float, stopgap: int) -> int | None:
-        """Return the thought's cell, or `stopgap` if it is no legal one or not there at `deadline`; None to leave.
+    def _await(self, thought: Thought, asked: float, stopgap: int) -> int | None:
+        """Return the thought's cell, or `stopgap` if it is no legal one or not there in time; None to leave.
 
-        YXSTOP and a closed pipe ask for the best move so far, END for none. All other lines wait for their turn.
+        YXSTOP and a closed pipe ask for the best move so far, END for none. All other lines wait for their turn. The
+        limits are asked for again after every nap, which may have shown that the machine has become busy.
         """
-        leaving, came_before = False, iter(list(self._waiting))
+        leaving, deadline, came_before = False, math.inf, iter(list(self._waiting))
         while True:
-            event: Line | Done | None = next(came_before, None)
+            limits = self.game.clock.limits()
+            due = min(deadline, asked + limits.answer)
+            if time.perf_counter() >= asked + limits.think:
+                thought.stop()
+            event = next(came_before, None) or self._nap(due)
             if event is None:
-                try:
-                    left = deadline - time.perf_counter()
-                    event = self._events.get(timeout=None if left > threading.TIMEOUT_MAX else max(0.0, left))
-                except Empty:
+                if time.perf_counter() >= due:
                     return None if leaving else stopgap
-                if isinstance(event, Line):
-                    self._waiting.append(event)
-            if isinstance(event, Done):
+            elif isinstance(event, Done):
                 if event.thought is thought:
                     return self._checked(event.result, stopgap)
             elif event.text is None:
@@ -155,6 +159,19 @@ class Brain:
             elif is_word("YXSTOP", event.text):
                 thought.stop()
                 deadline = min(deadline, max(event.at, asked) + PATIENCE)
+
+    def _nap(self, due: float) -> Line | Done | None:
+        """Wait for what comes next, no longer than until `due`, and tell the clock if waking up takes long."""
+        began = time.perf_counter()
+        nap = max(0.0, min(NAP, due - began)) if due < math.inf else None
+        try:
+            event: Line | Done = self._events.get(timeout=nap)
+        except Empty:
+            self.game.clock.overslept(time.perf_counter() - began - (nap or 0))
+            return None
+        if isinstance(event, Line):
+            self._waiting.append(event)
+        return event
 
     def _checked(self, result: int | Exception, stopgap: int) -> int:
         """The agent's cell if it is a legal one: an agent at fault must not lose by a rule of the protocol."""
@@ -171,6 +188,7 @@ class Brain:
     def _try_out(self, board: Board) -> None:
         """Ask for an answer to one stone, so that a network of another size says so now. Raises what it raises."""
         board.play(board.cells.size // 2)
+        gc.collect()
         self.mind.ask(board, np.random.default_rng(0), TRIAL).answer()
         self.stopgap.choose(board, np.random.default_rng(0))
 

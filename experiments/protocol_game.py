@@ -5,6 +5,7 @@ done is answered ERROR and changes nothing; what is no command is answered UNKNO
 """
 
 import re
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -12,7 +13,9 @@ from typing import NamedTuple
 from env import BLACK, WHITE, Board, IllegalMoveError, Rule
 from env.gomocup import WIN_LENGTH, ProtocolError, parse_point, point_text, rule_of
 from env.setup_stones import play_setup
+from experiments import swap2
 from experiments.move_clock import MoveClock
+from rl.sampling import RandomSource
 
 SIZES = range(5, 21)
 OWN, OPPONENT = "1", "2"  # the third word of a line of BOARD
@@ -35,15 +38,17 @@ class ProtocolGame:
 
     about  the answer to ABOUT
     ready  called with a new, empty board; raises a ValueError that says why the agent cannot play on it
+    rng    what the openings of SWAP2BOARD are drawn by
     board  the position, or None before the first START
     """
 
-    def __init__(self, about: str, ready: Callable[[Board], None]) -> None:
-        self.about, self.ready = about, ready
+    def __init__(self, about: str, ready: Callable[[Board], None], rng: RandomSource) -> None:
+        self.about, self.ready, self.rng = about, ready, rng
         self.board: Board | None = None
         self.rule = Rule.FREESTYLE
         self.clock = MoveClock()
-        self._stones: list[str] | None = None  # the lines of a BOARD that DONE has not ended yet
+        self._stones: list[str] | None = None  # the lines of a BOARD or SWAP2BOARD that DONE has not ended yet
+        self._ended: Callable[[list[str]], Answer] = self._board_ended  # what DONE does with them
         self._commands: dict[str, Callable[[str], Answer]] = {
             "ABOUT": lambda _: Answer([self.about]),
             "BEGIN": self._begin,
@@ -52,6 +57,7 @@ class ProtocolGame:
             "RECTSTART": self._rectstart,
             "RESTART": self._restart,
             "START": self._start,
+            "SWAP2BOARD": self._open_swap2,
             "TAKEBACK": self._takeback,
             "TURN": self._turn,
             "YXSTOP": lambda _: NOTHING,  # nothing is being thought about
@@ -71,7 +77,7 @@ class ProtocolGame:
             if command is None:
                 return Answer([f"UNKNOWN command {_shown(words)}"])
             if unended is not None:
-                raise ProtocolError(f"a BOARD must be ended by DONE before {_shown(name)}")
+                raise ProtocolError(f"a list of stones must be ended by DONE before {_shown(name)}")
             return command(argument.strip())
         except (ProtocolError, IllegalMoveError) as error:
             return Answer([f"ERROR {_shown(str(error), 200)}"])
@@ -160,23 +166,51 @@ class ProtocolGame:
         return NOTHING
 
     def _open_board(self, _: str) -> Answer:
-        self._stones = []
+        self._stones, self._ended = [], self._board_ended
+        return NOTHING
+
+    def _open_swap2(self, _: str) -> Answer:
+        self._stones, self._ended = [], self._swap2_ended
         return NOTHING
 
     def _add_stone(self, line: str) -> Answer:
-        """Note a line of BOARD; at DONE set the position up and ask for a move."""
+        """Note a line of BOARD or SWAP2BOARD; at DONE do what they ask for."""
         assert self._stones is not None
         if line.upper() != "DONE":
             if line and len(self._stones) <= SIZES[-1] ** 2:  # one more than fit is already a fault
                 self._stones.append(line)
             return NOTHING
         stones, self._stones = self._stones, None
+        return self._ended(stones)
+
+    def _board_ended(self, stones: Sequence[str]) -> Answer:
+        """Set the position up, and ask for a move."""
         own, opponent = self._read_stones(stones)
         position = self._position(*((own, opponent) if len(own) == len(opponent) else (opponent, own)))
         if position.outcome is not None:
             raise ProtocolError("the game is over in this position")
         self.board = position
         return MOVE
+
+    def _swap2_ended(self, stones: Sequence[str]) -> Answer:
+        """Lay three stones on the empty board, or choose a colour: SWAP for black, a move for white."""
+        was = self._begun()
+        if len(stones) not in swap2.STONES:
+            raise ProtocolError(f"{len(stones)} stones in SWAP2BOARD: it wants 0, 3 or 5, as column,row, black first")
+        board = Board(was.height, was.width, WIN_LENGTH, self.rule)
+        for line in stones:
+            board.play(parse_point(line, board.height, board.width))
+        began = time.perf_counter()
+        seconds = min(swap2.MOST, swap2.SHARE * self.clock.limits().think)
+        laid = swap2.proposal(board, self.rng, seconds) if not stones else ()
+        keeps = bool(stones) and swap2.worth(board, seconds) >= 0  # white, who is to move
+        for cell in laid:
+            board.play(cell)
+        self.board = board
+        if keeps:
+            return MOVE
+        self.clock.spend(time.perf_counter() - began)
+        return Answer([" ".join(point_text(cell, board.width) for cell in laid) or "SWAP"])
 
     def _read_stones(self, stones: Sequence[str]) -> tuple[list[int], list[int]]:
         """The cells of our stones and of the opponent's, each in the order sent. Raises ProtocolError."""

@@ -21,7 +21,7 @@ from env import Board, Rule
 from env.coords import parse_cell
 from experiments.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UserError
 from experiments.run_dir import read_json
-from rl.search.budget import Budget
+from rl.search.budget import Budget, undisturbed
 from rl.search.forced_wins import forced_win
 
 SIZE = 15
@@ -61,11 +61,12 @@ def _board(entry: dict[str, str]) -> tuple[Board, int]:
 
 def measure(number: int, board: Board, win_plies: int, seconds: float) -> Result:
     """Solve one position: by fours alone, then with all the time by threes too."""
-    budget = Budget(seconds)
-    fours = forced_win(board, budget, threes=False) is not None
-    fours_seconds = budget.elapsed
-    budget = Budget(seconds)
-    solved = forced_win(board, budget, threes=True) is not None
+    with undisturbed():
+        budget = Budget(seconds)
+        fours = forced_win(board, budget, threes=False) is not None
+        fours_seconds = budget.elapsed
+        budget = Budget(seconds)
+        solved = forced_win(board, budget, threes=True) is not None
     return Result(number, board.rule.value, win_plies, solved, fours, budget.elapsed, fours_seconds)
 
 

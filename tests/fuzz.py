@@ -197,7 +197,7 @@ def readers(folder: Path) -> list[Reader]:
     wins["positions"] = wins["positions"][:2]
     rules = RuleFile(DEFAULT)
     default = DEFAULT.read_bytes()
-    brain = ProtocolGame("about", lambda board: None)
+    brain = ProtocolGame("about", lambda board: None, np.random.default_rng(0))
     session = GameSession(Board(9, 9), "human", "human")
     settings = {
         "players": ["greedy", "random"], "games": 2, "height": 6, "width": 6, "win_length": 4, "rule": "freestyle",

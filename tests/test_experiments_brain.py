@@ -17,7 +17,9 @@ import pytest
 from env import Board, IllegalMoveError, Rule
 from env.gomocup import RULE_NUMBERS, parse_point, point_text
 from experiments import brain as brain_module
-from experiments.brain import PATIENCE, Brain, about
+from experiments import swap2
+from experiments.brain import NAP, PATIENCE, Brain, about
+from experiments.move_clock import LATENCY
 from rl.agents import Agent, make_agent
 from rl.agents.base import Thinker
 from rl.sampling import RandomSource
@@ -86,9 +88,11 @@ class Manager:
         self.buffer = b""
         self.reader, writer = os.fdopen(commands, "rb"), os.fdopen(answers, "w")
 
+        self.brain = Brain(agent, 1, self.reader, writer, self.log)
+
         def play() -> None:
             with writer:
-                Brain(agent, 1, self.reader, writer, self.log).play()
+                self.brain.play()
 
         self.thread = threading.Thread(target=play, daemon=True)
         self.thread.start()
@@ -193,7 +197,6 @@ def test_a_board_that_is_not_square(manager: Callable[..., Manager]) -> None:
         ("BEGIN", "ERROR BEGIN is for an empty board: send TURN or BOARD"),
         ("TAKEBACK 0,0", "ERROR TAKEBACK wants the last move"),
         ("PONDER", "UNKNOWN command PONDER"),
-        ("SWAP2BOARD", "UNKNOWN command SWAP2BOARD"),
         ("X" * 10_000, f"UNKNOWN command {'X' * 57}..."),
         ("\x1b[2J\0é", "UNKNOWN command ?[2J???"),
     ],
@@ -284,10 +287,88 @@ def test_a_board_that_cannot_be_keeps_the_old_one(
     assert brain.rest() == []
 
 
+GOOD_FOR_BLACK = ["7,7", "0,0", "8,7"]  # two in a row, and white far away
+GOOD_FOR_WHITE = ["0,0", "7,7", "14,14"]
+
+
+@pytest.mark.parametrize("rule", list(Rule))
+def test_swap2_stones_are_laid_and_a_colour_chosen(manager: Callable[..., Manager], rule: Rule) -> None:
+    brain = manager()
+    brain.ask("START 15")
+    brain.send(f"INFO rule {RULE_NUMBERS[rule]}", "INFO timeout_turn 400")
+    laid = brain.ask("SWAP2BOARD", "DONE").split(" ")
+    assert len(set(laid)) == 3 and all(MOVE.fullmatch(point) for point in laid)
+    assert all("is occupied" in brain.ask(f"TURN {point}") for point in laid)
+    assert MOVE.fullmatch(brain.ask("TURN 0,14"))  # white's first move: the brain has black
+    for more in ([], ["14,0", "0,7"]):
+        assert brain.ask("SWAP2BOARD", *GOOD_FOR_BLACK, *more, "DONE") == "SWAP"
+        assert MOVE.fullmatch(brain.ask("TURN 7,8"))
+        kept = brain.ask("SWAP2BOARD", *GOOD_FOR_WHITE, *more, "DONE")
+        assert MOVE.fullmatch(kept)
+        assert "is occupied" in brain.ask(f"TURN {kept}")
+        assert MOVE.fullmatch(brain.ask("TURN 7,8"))
+    assert brain.rest() == []
+
+
+def test_swap2_openings_differ_and_favour_neither_side_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(swap2, "worth", lambda board, seconds: asked.append(sum(board.moves)) or asked[-1] - 330)
+    first, second = (swap2.proposal(Board(), np.random.default_rng(seed), 1) for seed in (1, 2))
+    assert first != second and len(asked) == 2 * swap2.PROPOSED
+    assert abs(sum(first) - 330) == min(abs(moves - 330) for moves in asked[: swap2.PROPOSED])
+    small = swap2.proposal(Board(5, 5), np.random.default_rng(1), 1)
+    assert len({*small}) == 3 and all(cell in range(25) for cell in small)
+
+
+@pytest.mark.parametrize(
+    ("stones", "says"),
+    [
+        (["7,7"], "1 stones in SWAP2BOARD"),
+        (["7,7", "7,7", "8,8"], "is occupied by black"),
+        (["7,7", "15,7", "8,8"], "15,7 is off the board"),
+        (["7,7,1", "8,7,2", "8,8,1"], "'7,7,1' is no point"),
+        (["7,7"] * 999, "in SWAP2BOARD"),
+    ],
+)
+def test_swap2_stones_that_cannot_be_change_nothing(
+    manager: Callable[..., Manager], stones: list[str], says: str
+) -> None:
+    brain = manager()
+    assert brain.ask("SWAP2BOARD", "DONE") == "ERROR no game has begun: send START first"
+    brain.ask("START 15")
+    brain.ask(*board_lines(STONES, own=1))
+    said = brain.ask("SWAP2BOARD", *stones, "DONE")
+    assert said.startswith("ERROR ") and says in said
+    assert "is occupied" in brain.ask("TURN 7,6")
+    assert brain.rest() == []
+
+
+def test_a_whole_game_after_swap2(manager: Callable[..., Manager]) -> None:
+    """Two brains: the first lays stones, the second chooses; then they play on as a manager lets them."""
+    brains, board = [manager(), manager()], Board()
+    for brain in brains:
+        brain.ask("START 15")
+        brain.send("INFO timeout_turn 400")
+    laid = brains[0].ask("SWAP2BOARD", "DONE").split(" ")
+    said = brains[1].ask("SWAP2BOARD", *laid, "DONE")
+    turn = 1  # who has said it
+    if said == "SWAP":
+        said, turn = brains[0].ask("BOARD", *(f"{point},{2 - i % 2}" for i, point in enumerate(laid)), "DONE"), 0
+    for point in laid:
+        board.play(parse_point(point, 15, 15))
+    while True:
+        assert MOVE.fullmatch(said)
+        board.play(parse_point(said, 15, 15))
+        if board.is_over:
+            return
+        turn = 1 - turn
+        said = brains[turn].ask(f"TURN {said}")
+
+
 def test_a_board_without_an_end_is_broken_off(manager: Callable[..., Manager]) -> None:
     brain = manager()
     brain.ask("START 15")
-    assert brain.ask("BOARD", "7,7,2", "START 15") == "ERROR a BOARD must be ended by DONE before START"
+    assert brain.ask("BOARD", "7,7,2", "START 15") == "ERROR a list of stones must be ended by DONE before START"
     assert brain.ask("START 15") == "OK"
     assert MOVE.fullmatch(brain.ask("BOARD", "DONE"))  # no stones: the first move
     brain.send("BOARD", "7,7,2", "END")
@@ -365,6 +446,25 @@ def test_an_agent_for_another_size_says_so_at_start(manager: Callable[..., Manag
     assert brain.ask("START 15").startswith("ERROR ")
     assert MOVE.fullmatch(brain.ask("BEGIN"))  # the small board is still there
     assert brain.ask("TURN 6,6").startswith("ERROR 6,6 is off the board")
+
+
+def test_a_machine_that_oversleeps_is_noticed_during_the_move(manager: Callable[..., Manager]) -> None:
+    """Whoever holds Python for long keeps the clock from being read: the next limits leave time for that."""
+
+    class Hog(Deaf):
+        def choose(self, board: Board, rng: RandomSource) -> int:
+            self.asked += 1
+            for _ in range(3 if self.asked == 2 else 0):
+                time.sleep(NAP / 2)
+                sum(range(5_000_000))  # one call, in which no other thread runs
+            return int(np.argmax(board.legal_mask()))
+
+    brain = manager(Hog(0))
+    brain.ask("START 15")
+    brain.send("INFO timeout_turn 10000")
+    brain.ask("TURN 7,7")
+    clock = brain.brain.game.clock
+    assert clock.late > NAP and clock.limits().answer < 10 - LATENCY - NAP
 
 
 def test_yxstop_is_answered_with_the_best_move_so_far(

@@ -47,6 +47,21 @@ def test_time_is_counted_for_managers_that_do_not() -> None:
     assert clock.left == 1
 
 
+def test_a_machine_that_wakes_threads_up_late_is_given_a_wider_margin() -> None:
+    clock = MoveClock()
+    clock.inform("timeout_turn", 1000)
+    calm = clock.limits()
+    clock.overslept(0.1)
+    clock.overslept(0.02)
+    busy = clock.limits()
+    assert busy.answer == pytest.approx(calm.answer - 0.2) and busy.think == pytest.approx(calm.think - 0.3)
+    clock.overslept(2)
+    assert 0 < clock.limits().think < clock.limits().answer == 0.25
+    for _ in range(100):
+        clock.spend(0.5)
+    assert clock.limits() == pytest.approx(calm, abs=1e-3)  # and calm again
+
+
 # A brain whose agent uses all its time, but in every thirtieth move far more than it has.
 BUSY = """
 import io, os, sys, time

@@ -1,5 +1,6 @@
 """The alpha-beta player: it sees what it must, keeps its limits, and never plays nonsense when they run out."""
 
+import gc
 import math
 import re
 import time
@@ -188,3 +189,14 @@ def test_a_file_of_rules_is_read_again_between_moves(tmp_path, caplog):
     path.write_text(DEFAULT_RULES.read_text().replace('"weight": 1.0', '"weight": 0.5'))
     agent.choose(board, RNG)
     assert agent.rules().worths(0)["open_three"] == 50
+
+
+def test_its_clock_is_not_stopped_by_a_look_for_garbage(monkeypatch):
+    def watched(*args, **named):
+        looks.append(gc.isenabled())
+        return insights(*args, **named)
+
+    looks = []
+    monkeypatch.setattr(alphabeta, "insights", watched)
+    choice("h8i9", "alphabeta:depth=1")
+    assert looks == [False] and gc.isenabled()

@@ -1,10 +1,11 @@
 """A budget runs out by nodes, by the clock, or because somebody says stop; never before."""
 
+import gc
 import time
 
 import pytest
 
-from rl.search.budget import Budget, BudgetSpent
+from rl.search.budget import Budget, BudgetSpent, undisturbed
 
 
 def test_nodes_run_out_after_exactly_so_many():
@@ -59,3 +60,17 @@ def test_a_share_has_its_part_of_what_is_left_and_is_settled():
     assert budget.used == 27
     flag.append(True)
     assert part.spent
+
+
+def test_no_garbage_is_looked_for_while_undisturbed():
+    with pytest.raises(RuntimeError), undisturbed():
+        assert not gc.isenabled()
+        raise RuntimeError
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with undisturbed():
+            pass
+        assert not gc.isenabled()  # whoever had turned it off still wants it off
+    finally:
+        gc.enable()

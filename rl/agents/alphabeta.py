@@ -16,7 +16,7 @@ from env import Board, IllegalMoveError
 from rl.agents.base import Thinker
 from rl.sampling import RandomSource
 from rl.search.account import EvaluationRules
-from rl.search.budget import Budget
+from rl.search.budget import Budget, undisturbed
 from rl.search.insights import insights, urgent
 from rl.search.rule_file import default_rules
 from rl.search.search import DEEPEST
@@ -78,7 +78,10 @@ class AlphaBetaAgent(Thinker):
         budget = Budget(min(seconds, settings.seconds), settings.nodes, stopped)
         depth, region = phase(board) if settings.phased else (settings.depth, None)
         depth = min(depth, settings.depth)
-        *_, best = insights(board, self.rules(), budget, depth, width=settings.width, region=region)
+        with undisturbed():
+            for best in insights(board, self.rules(), budget, depth, width=settings.width, region=region):
+                if self.listener is not None:
+                    self.listener(best)
         return best.line[0]
 
 

@@ -192,6 +192,14 @@ COMMANDS = {
         "PyTorch and with the readable layers, and say what fraction of this machine's best product is reached.",
         "gomoku bench training --json bench.json",
     ),
+    "scale": Command(
+        "experiments.scale",
+        "measure what more processes bring, and model many machines",
+        "Measure what self-play and learning cost, how many games a second 1, 2 and 4 processes play alone and in\n"
+        "training, and hold a model and its simulation against that: where the learner is the narrow place, and what\n"
+        "training on a thousand cores would need. Wants idle cores and takes some minutes.",
+        "gomoku scale --preset quick --picture scale.png",
+    ),
     "parity": Command(
         "experiments.parity",
         "compare with the Java program, bit for bit",

@@ -44,6 +44,13 @@ class Parameter:
         self.value = value if value.flags.forc else np.ascontiguousarray(value)
         self.grad = np.zeros_like(self.value)
 
+    def __getstate__(self) -> tuple[str, FloatArray]:
+        """Go to another process by name and value alone, at half the bytes; the slope starts at 0 there."""
+        return self.name, self.value
+
+    def __setstate__(self, state: tuple[str, FloatArray]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
     def __repr__(self) -> str:
         return f"Parameter({self.name!r}, shape={self.value.shape}, dtype={self.value.dtype})"
 

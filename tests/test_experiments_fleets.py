@@ -253,3 +253,15 @@ def test_shares_have_chance_of_their_own():
     openings = {first.planes[first.games == game][0].tobytes() for game in range(30)}
     assert len(openings) > 4
     assert np.isfinite(first.log_p).all()
+
+
+def test_a_network_goes_out_without_its_slopes():
+    net = a_learner().net
+    for parameter in net.parameters():
+        parameter.grad += 1
+    sent = pickle.dumps(net)
+    back = pickle.loads(sent)
+    assert len(sent) < sum(parameter.value.nbytes for parameter in net.parameters()) + 5_000
+    for here, there in zip(net.parameters(), back.parameters(), strict=True):
+        assert (here.value == there.value).all() and here.value.flags.c_contiguous == there.value.flags.c_contiguous
+        assert (there.grad == 0).all() and there.grad.flags.c_contiguous == there.value.flags.c_contiguous

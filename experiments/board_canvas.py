@@ -112,7 +112,7 @@ class BoardCanvas(tk.Canvas):
             size = 0.42 * unit
             colour = "#{:02x}{:02x}{:02x}".format(*tint)
             self.create_oval(x - size, y - size, x + size, y + size, fill=colour, outline="", tags=("mark", "heat"))
-            ink = "black" if sum(tint) > 330 else "white"
+            ink = "black" if sum(tint) > 400 else "white"
             self.create_text(x, y, text=f"{100 * heat[cell]:.0f}", font=font, fill=ink, tags=("mark", "heat"))
 
     def _cross(self, cell: int, code: str) -> None:

@@ -5,6 +5,9 @@ from env.render import COLOUR_NAMES
 from experiments.analyse import score_text
 from experiments.session import GameSession
 from experiments.thought import Thought
+from rl.search.minimax import DECIDED
+
+MOST_MOVES = 12  # of a line of best play: what two lines of the panel hold
 
 
 def headline(session: GameSession) -> str:
@@ -22,5 +25,7 @@ def search_text(thought: Thought | None) -> str:
         return ""
     board, found = thought.board, thought.insight
     side = COLOUR_NAMES[board.to_move]
-    names = " ".join(cell_name(cell, board.height, board.width) for cell in found.line)
-    return f"Search for {side}, depth {found.depth}: {score_text(found.worth)}\n{found.nodes:,} positions; {names}"
+    names = " ".join(cell_name(cell, board.height, board.width) for cell in found.line[:MOST_MOVES])
+    more = " ..." if len(found.line) > MOST_MOVES else ""
+    score = score_text(found.worth) + (" points" if abs(found.worth) <= DECIDED else "")
+    return f"Search for {side}, depth {found.depth}: {score}\n{found.nodes:,} positions; {names}{more}"

@@ -58,12 +58,12 @@ class Window:
         self.status, self.message, self.search = tk.StringVar(root), tk.StringVar(root), tk.StringVar(root)
         self._start = {name: variable.get() for name, variable in self._choices().items()}
         root.title("Gomoku")
-        root.minsize(620, 500)
+        root.minsize(700, 540)
         if ttk.Style(root).theme_use() == "default":  # on X11, where there is no native look
             ttk.Style(root).theme_use("clam")
+        self._build_panel()  # first: in a narrow window it is the board that gives way
         self.board = BoardCanvas(root, self.click, self.can_play)
         self.board.pack(side="left", fill="both", expand=True)
-        self._build_panel()
         for canvas in (self.board, self.curve_canvas):
             canvas.bind("<Configure>", lambda _: self.show())
         root.protocol("WM_DELETE_WINDOW", self.close)
@@ -117,10 +117,13 @@ class Window:
         switches = (("how likely the network finds each move, %", self.heat), ("how the game goes", self.curve))
         for name, choice in switches:
             ttk.Checkbutton(panel, text=name, variable=choice, command=self.show).pack(anchor="w")
-        self.curve_canvas = CurveCanvas(panel)
-        self.curve_canvas.pack(fill="x", pady=(6, 0))
-        line = ttk.Label(panel, textvariable=self.search, wraplength=280)
-        line.pack(anchor="w", fill="x", pady=(8, 0))
+        foot = ttk.Frame(panel)
+        foot.pack(fill="both", pady=(6, 0))
+        foot.rowconfigure(0, weight=1)  # in a low window it is the curve that gives way
+        foot.columnconfigure(0, weight=1)
+        self.curve_canvas = CurveCanvas(foot)
+        self.curve_canvas.grid(sticky="nsew")
+        ttk.Label(foot, textvariable=self.search, wraplength=280).grid(sticky="ew", pady=(8, 0))
 
     # What a person does.
 

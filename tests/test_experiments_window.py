@@ -23,6 +23,7 @@ from experiments import player as player_module
 from experiments import rule_desk
 from experiments.game_files import read_games
 from experiments.session import GameSession
+from experiments.thought import Mind, Thought
 from nn import PolicyNet
 from rl.agents import make_agent
 from rl.agents.base import Agent, Thinker
@@ -224,6 +225,34 @@ def test_the_board_fits_a_window_of_another_size(screen: Callable[..., Any]) -> 
     assert (seen.colour_at("c3"), seen.colour_at("g7"), seen.colour_at("e5")) == (BLACK, WHITE, 0)
 
 
+def test_nothing_of_the_panel_is_cut_off_in_the_smallest_window(screen: Callable[..., Any]) -> None:
+    seen = screen(Board(15, 15), white="policy:none.npz")  # with a message
+    if seen is None:
+        return
+    window = seen.window
+    thought = Thought(Mind(Waiting()), seen.session.game.board, np.random.default_rng(1), 1)
+    thought.insight = Insight(12, -1234, tuple(range(100, 130)), 123_456, 0)
+    seen.session.thought = thought
+    seen.wait(lambda: window.search.get().endswith("f8 g8 ..."))
+    width, height = window.root.minsize()
+    window.root.geometry(f"{width}x{height}")
+    seen.wait(lambda: (window.root.winfo_width(), window.root.winfo_height()) == (width, height))
+    for _ in range(5):
+        window.root.update()
+    panel = window.curve_canvas.master.master
+    shown = [child for frame in (panel, *panel.winfo_children()) for child in frame.winfo_children()]
+    assert len(shown) > 20
+    for widget in shown:
+        right = widget.winfo_rootx() - window.root.winfo_rootx() + widget.winfo_width()
+        bottom = widget.winfo_rooty() - window.root.winfo_rooty() + widget.winfo_height()
+        assert right <= width and bottom <= height and widget.winfo_width() >= min(widget.winfo_reqwidth(), 280)
+        if widget not in (window.curve_canvas, window.curve_canvas.master):  # they give way
+            assert widget.winfo_height() >= widget.winfo_reqheight(), str(widget)
+    assert window.curve_canvas.winfo_height() > 80 and seen.board.grid_now.unit >= 16
+    seen.click_on("h8")
+    assert seen.session.game.board.moves == [112]
+
+
 def test_a_whole_game_is_played_by_clicks(screen: Callable[..., Any], with_agent: Callable[[Agent], None]) -> None:
     with_agent(Scripted(cells("a1 b2 c3 d4")))
     seen = screen(Board(9, 9), white="x")
@@ -372,7 +401,8 @@ def test_what_the_search_has_found_is_shown_while_it_thinks(
     assert shown.get() == ""
     seen.click_on("e5")
     seen.wait(lambda: shown.get())
-    assert shown.get() == "Search for white, depth 3: -1.50\n1,234 positions; d4 e6" and telling.is_thinking is False
+    assert shown.get() == "Search for white, depth 3: -1.50 points\n1,234 positions; d4 e6"
+    assert not telling.is_thinking
     telling.deeper = True
     seen.wait(lambda: "depth 7" in shown.get())
     assert shown.get() == "Search for white, depth 7: wins in 9\n56,789 positions; f4 e6 f5" and telling.is_thinking

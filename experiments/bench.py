@@ -19,13 +19,19 @@ from typing import Any
 
 import numpy as np
 
+from experiments.config import load_config
 from experiments.contests import OURS, READABLE, SIZES, TORCH, Contests, Line
 from experiments.errors import EXIT_OK, UserError
+from experiments.loop_cost import loop_cost
+from experiments.loop_cost import table as table_of_parts
 from experiments.race import product_roof
 from nn.weights import replace_file
+from rl.agents import shipped
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 PARTS = ("layers", "training", "selfplay", "greedy", "size")
+LOOP = "loop"
+LOOP_SETTINGS = ("imitation_epochs=0", f"start={shipped('policy')}", "puzzles=2000")  # what a run is like at its end
 
 
 def table(lines: list[Line], roof: float) -> str:
@@ -72,7 +78,8 @@ def draw(lines: list[Line], path: Path) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("part", nargs="?", default="all", choices=[*PARTS, "all"], help="what to time (default: all)")
+    parser.add_argument("part", nargs="?", default="all", choices=[*PARTS, LOOP, "all"],
+                        help="what to time; loop: where the time of training goes, on the full board (default: all)")
     parser.add_argument("--rounds", type=int, default=15, metavar="N", help="turns of each contender (default: 15)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything as JSON")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="also draw it (.png, .svg or .pdf)")
@@ -87,6 +94,9 @@ def run(args: argparse.Namespace) -> int:
         words = ["bench", args.part, "--rounds", str(args.rounds)]
         words += [f"--{name}={getattr(args, name)}" for name in ("json", "picture") if getattr(args, name)]
         return subprocess.run([sys.executable, "-m", "experiments", *words], env=os.environ | ONE_THREAD).returncode
+    if args.part == LOOP:
+        print(table_of_parts(loop_cost(load_config("full", None, LOOP_SETTINGS))))
+        return EXIT_OK
     with_torch = find_spec("torch") is not None
     if not with_torch:
         print("PyTorch is not installed: compared with the readable twins alone (pip install 'gomoku-lab[bench]')")

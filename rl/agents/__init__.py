@@ -145,7 +145,7 @@ def _make_mcts(spec: str, argument: str, options: dict[str, str]) -> Agent:
     net = _policy_at(argument)
     values: ValueSource | None = None
     if value is not None or not (argument or rollouts):
-        values = NetValues(load_net(value or _shipped("value")))
+        values = NetValues(load_net(value or shipped("value")))
     elif rollouts is not None or not net.HAS_VALUE:
         values = Rollouts(RandomAgent() if rollouts == "random" else GreedyAgent())
     chance = taken["temperature"], taken["noise"]
@@ -154,13 +154,13 @@ def _make_mcts(spec: str, argument: str, options: dict[str, str]) -> Agent:
 
 def _policy_at(path: str) -> BoardNet:
     """The network of a weights file, if it knows moves; without a path, the one that comes along."""
-    net = load_net(path or _shipped("policy"))
+    net = load_net(path or shipped("policy"))
     if not net.HAS_POLICY:
         raise AgentSpecError(f"{path} holds a {type(net).__name__}, which knows no moves; a policy network is wanted")
     return net
 
 
-def _shipped(name: str) -> str:
+def shipped(name: str) -> str:
     """The path of weights that come along, for 15x15, five in a row."""
     return str(files("rl") / "weights" / f"{name}.npz")
 

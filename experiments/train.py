@@ -92,7 +92,7 @@ def metrics_row(learner: Learner, turn: Report, seconds: float) -> Row:
         "games": learner.games + learner.imitated,
         "positions": learner.positions,
         "seconds": seconds,
-        "games_per_second": turn.games / seconds,
+        "games_per_second": turn.games / max(seconds, 1e-6),  # a clock may stand
         "learning_rate": turn.learning_rate,
         "entropy_weight": turn.entropy_weight,
     }

@@ -43,6 +43,11 @@ class GameRecord:
     opening: int = 0
     note: str = ""
 
+    def __post_init__(self) -> None:
+        """Raise RecordError if nobody can have won like that."""
+        if self.winner not in _WINNER_WORDS:
+            raise RecordError(f"winner {self.winner!r}: use 1 for black, -1 for white, 0 for nobody")
+
     def replay(self) -> Board:
         """The board at the end of the game.
 

@@ -9,7 +9,7 @@ import re
 
 from env.record import RecordError
 
-MAX_BYTES = 16 * 2**20  # a game takes about 1 kB; what is larger than this is no collection of games
+MAX_BYTES = 8 * 2**20  # a game takes about 1 kB; what is larger than this is no collection of games
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 # What a file may name as its own encoding; Python knows more, among them some that are no encodings of text.
 KNOWN = re.compile(

@@ -18,7 +18,8 @@ from env.rules import BLACK, WHITE, IllegalMoveError, Rule, check_settings
 from env.setup_stones import play_setup
 from env.sgf_tree import Property, escaped, next_token, shown, simple_text, walk_main_line
 
-MOST_GAMES = 100_000
+MOST_GAMES = 20_000
+MOST_SET_UP = 4 * 25 * 25  # points set up, or taken away again, before one game
 MOVES_A_LINE = 10
 STONES = {"B": BLACK, "W": WHITE, "AB": BLACK, "AW": WHITE}
 SETUP = ("AB", "AW", "AE")
@@ -114,6 +115,7 @@ class _Game:
         self.board: Board | None = None  # from the first stone on
         self.setup: dict[int, int] = {}  # cell -> colour, in the order of the file, until the first move
         self.setup_at = start
+        self.points = 0  # that setup stones have named so far
         self.opening = 0
         self.passed: Property | None = None
         self.foul: RecordError | None = None  # black's last stone was forbidden, which loses
@@ -207,6 +209,9 @@ class _Game:
             if None in corners:
                 raise self._refuse(stones, "no point of the board", value)
             (top, left), (bottom, right) = (divmod(cell or 0, board.width) for cell in (corners[0], corners[-1]))
+            self.points += max(0, bottom + 1 - top) * max(0, right + 1 - left)
+            if self.points > MOST_SET_UP:
+                raise self._refuse(stones, f"more than {MOST_SET_UP} points set up: no position needs so many", value)
             for row in range(top, bottom + 1):
                 for cell in range(row * board.width + left, row * board.width + right + 1):
                     self.setup.pop(cell, None)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from env.record_text import error_at, printable
 
-MOST_VALUES = 4 * 25 * 25  # more values than this in one node describe no position
+MOST_VALUES = 4 * 25 * 25  # more values than this in one node describe no position ...
+MOST_NODES = 4 * 25 * 25  # ... and more nodes than this no game
 
 _BLANK = r"[\s\0\x1a]*+"  # old programs pad their files with NUL or Ctrl-Z
 _TOKEN = re.compile(_BLANK + r"([A-Za-z][A-Za-z0-9]*+|[^\s\0\x1a]?)")  # a name, or one character; "" at the end
@@ -38,6 +39,7 @@ def walk_main_line(text: str, start: int, names: Container[str], visit: Callable
     Raises RecordError with line:column where the grammar is broken, in variations too.
     """
     depth, previous, at = 0, "", start
+    nodes = 0  # of the main line
     on_main_line = True
     node: list[Property] = []
     room = MOST_VALUES
@@ -55,7 +57,9 @@ def walk_main_line(text: str, start: int, names: Container[str], visit: Callable
             continue
         if on_main_line and previous == ";" and token and token in "(;)":
             visit(node)
-            node, room = [], MOST_VALUES
+            node, room, nodes = [], MOST_VALUES, nodes + 1
+            if nodes > MOST_NODES:
+                raise error_at(text, at, f"more than {MOST_NODES} nodes in one game: no game needs so many")
         if token == ")" and previous in (";", ")"):
             on_main_line = False
             depth -= 1

@@ -6,6 +6,8 @@ random stones, or from one of a file, and is played twice, colours swapped.
 
 import argparse
 import json
+import os
+import tempfile
 import time
 from pathlib import Path
 
@@ -44,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
     pairing.check_arguments(args)
     if args.json is not None and args.json == args.save_games:
         raise UserError(f"--json and --save-games both name {args.json}; name two files")
+    for path in filter(None, (args.json, args.save_games)):
+        check_place(path)
     players, pairs = (args.agent, args.against), args.games // 2
     with present(players) as agents:
         setting = pairing.setting_for(args, players, agents)
@@ -67,6 +71,18 @@ def run(args: argparse.Namespace) -> int:
         print(f"{args.agent} against {args.against}: {conditions}, {time.monotonic() - began:.1f} s")
         tell(args, result)
     return code
+
+
+def check_place(path: Path) -> None:
+    """Raise UserError if no file can be written at `path`: better said now than after the games."""
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(0, "Is a directory")
+        if not path.exists() or path.is_file():
+            with tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent):
+                pass
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}, so nothing could be written there after the games") from None
 
 
 def tell(args: argparse.Namespace, result: ArenaResult) -> None:

@@ -47,6 +47,7 @@ class RunDir:
         self.games = path / "games"
         self.curve = path / "curve.png"
         self._lock = _take_lock(path)
+        self._commands_before: bytes | None = None  # what command.txt held when the run was opened
 
     @classmethod
     def create(cls, path: Path, config: Mapping[str, Any], argv: Sequence[str]) -> Self:
@@ -76,7 +77,8 @@ class RunDir:
     def open(cls, path: Path, argv: Sequence[str]) -> Self:
         """Open an existing run to continue it.
 
-        The command line is added to command.txt. Where the versions differ from those the run began under, a note
+        The command line is added to command.txt, and taken back if a `with` of the run ends because something about it
+        was refused. Where the versions differ from those the run began under, a note
         on stderr says so: it continues, but no longer bit for bit as if never stopped.
         Raises `RunDirError` if there is no run at `path`, or another process is using it.
         """
@@ -87,7 +89,8 @@ class RunDir:
         run = cls(path)
         try:
             command = path / "command.txt"
-            run._note_command(argv, previous=command.read_bytes() if command.exists() else b"")
+            run._commands_before = command.read_bytes() if command.exists() else b""
+            run._note_command(argv, previous=run._commands_before)
             run._make_folders()
             for difference in run.version_differences():
                 print(f"gomoku: note: {difference}; the run may not continue bit for bit", file=sys.stderr)
@@ -119,6 +122,8 @@ class RunDir:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
+        if self._commands_before is not None and isinstance(error, UserError | ValueError):
+            replace_file(self.path / "command.txt", self._commands_before)
         self.close()
 
     def _note_command(self, argv: Sequence[str], previous: bytes) -> None:

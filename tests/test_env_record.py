@@ -25,6 +25,12 @@ def test_the_line_is_what_the_docstring_shows():
     assert record.replay().moves == list(moves)  # not over: black may have won on time
 
 
+@pytest.mark.parametrize("winner", [2, -2, "black", None])
+def test_a_winner_who_is_no_side_is_refused(winner):
+    with pytest.raises(RecordError, match=f"winner {winner!r}: use 1 for black, -1 for white, 0 for nobody"):
+        GameRecord(15, 15, 5, Rule.FREESTYLE, (), "a", "b", winner)
+
+
 def test_a_note_says_why_a_game_ended():
     line = "15x15 5 freestyle black=a white=b winner=white opening=0 note=a%20forfeits:%20%E2%98%B9 h8"
     record = GameRecord(15, 15, 5, Rule.FREESTYLE, (112,), "a", "b", WHITE, note="a forfeits: \u2639")

@@ -12,7 +12,7 @@ from env import BLACK, WHITE, Board, GameRecord, RecordError, Rule
 from env.coords import cell_name, parse_cell
 from env.record_text import MAX_BYTES
 from env.sgf import from_sgf, to_sgf
-from env.sgf_tree import MOST_VALUES
+from env.sgf_tree import MOST_NODES, MOST_VALUES
 
 RECORDS = Path(__file__).parent / "data" / "records"
 FIRST = "h8 i9 g7 j8 k7 h6 i7 j7 j6 g9 k5 l4 k6 k4 k8 k9 i5 l8 h4 g3 l6 i6 m6 n6 m7 j4 m4 n8 m5 m8 m3"
@@ -310,9 +310,14 @@ def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
         from_sgf(b"(;C[" + b"x" * MAX_BYTES + b"])")
     assert "values in one node" in message("(;" + "AB[aa]" * (MOST_VALUES + 1) + ")")
     assert "values in one node" in message("(;AB" + "[aa]" * (MOST_VALUES + 1) + ")")
-    deep = "(;B[hh]" + "(;C[x]" * 100_000
-    assert "1:600008: the file ends inside the game" in message(deep)
+    deep = "(;B[hh](;C[x])" + "(;C[x]" * 100_000
+    assert "1:600015: the file ends inside the game" in message(deep)
     assert names(one(deep + ")" * 100_001)) == "h8"
+    assert names(one("(;B[hh]" + ";C[x]" * (MOST_NODES - 1) + ")")) == "h8"
+    assert "nodes in one game" in message("(;B[hh]" + ";C[x]" * MOST_NODES + ")")
+    full = "AB[aa:yy]AE[aa:yy]" * 2
+    assert names(one(f"(;SZ[25]{full};B[aa])")) == "a25"
+    assert "1:45: AB[yy]: more than 2500 points set up" in message(f"(;SZ[25]{full}AB[yy];B[aa])")
     monkeypatch.setattr("env.sgf.MOST_GAMES", 3)
     assert len(from_sgf("(;)" * 3)) == 3
     assert "1:10: more than 3 games" in message("(;)" * 4)

@@ -9,6 +9,7 @@ import pytest
 from env.record import GameRecord
 from experiments.__main__ import main
 from experiments.config import load_config
+from experiments.evaluate import check_place
 from nn import PolicyNet
 from rl.agents import RandomAgent
 from rl.arena import wilson_interval
@@ -110,6 +111,27 @@ def test_a_contradiction_is_one_line(words: list[str], complaint: str, capsys: p
     assert main(["evaluate", "random", "--against", "random", *words]) == 2
     err = capsys.readouterr().err
     assert err.startswith("gomoku: ") and complaint in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--json", "--save-games"])
+def test_a_file_that_cannot_be_written_is_noticed_before_the_games(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.evaluate.play_batches", None)  # no game is played
+    words = ["evaluate", "random", "--against", "random", "--games", "2", *SMALL, option]
+    (tmp_path / "file").write_text("")
+    for path, complaint in (
+        (tmp_path / "missing" / "x.json", "No such file or directory"),
+        (tmp_path, "Is a directory"),
+        (tmp_path / "file" / "x.json", "Not a directory"),
+    ):
+        assert main([*words, str(path)]) == 2
+        assert capsys.readouterr().err == (
+            f"gomoku: {path}: {complaint}, so nothing could be written there after the games\n"
+        )
+    check_place(tmp_path / "file")
+    check_place(Path("/dev/null"))
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
 def test_a_policy_on_another_board_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

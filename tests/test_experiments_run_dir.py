@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.errors import UserError
 from experiments.run_dir import RunDir, RunDirError, new_run_path, versions
 
 CONFIG = {"seed": 1, "learning_rate": 1e-3}
@@ -80,6 +81,16 @@ def test_opening_adds_the_command_line(tmp_path: Path) -> None:
     RunDir.create(tmp_path, CONFIG, ["train"]).close()
     RunDir.open(tmp_path, ["train", "--resume", "x"]).close()
     assert (tmp_path / "command.txt").read_text() == "gomoku train\ngomoku train --resume x\n"
+
+
+def test_a_command_that_is_refused_leaves_no_line(tmp_path: Path) -> None:
+    RunDir.create(tmp_path, CONFIG, ["train"]).close()
+    for error, kept in ((UserError("no checkpoint"), False), (ValueError("rows"), False), (KeyboardInterrupt(), True)):
+        (tmp_path / "command.txt").write_text("gomoku train\n")
+        with pytest.raises(type(error)), RunDir.open(tmp_path, ["train", "--resume", "x"]):
+            raise error
+        assert (tmp_path / "command.txt").read_text() == "gomoku train\n" + "gomoku train --resume x\n" * kept
+        RunDir.open(tmp_path, ["again"]).close()  # and nobody holds the lock
 
 
 def test_command_lines_are_kept_in_whatever_encoding_they_came(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from env.lockstep import Lockstep
 from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
-from nn import BoardNet, ConvPolicyNet, ConvValueNet, load_net
+from nn import BoardNet, ConvPolicyNet, ConvValueNet, LinePolicyNet, LineValueNet, load_net
 from nn.losses import squared_error
 from nn.optim import Adam
 from rl.agents import PolicyAgent, make_agent
@@ -57,8 +57,7 @@ def run(args: argparse.Namespace) -> int:
     policy = load_net(args.policy)
     players = seated(policy, args)
     rng = np.random.default_rng(args.seed)
-    sizes = {"kernels": policy.kernels, "filters": policy.filters} if isinstance(policy, ConvPolicyNet) else {}
-    net = ConvValueNet(policy.height, policy.width, rng=rng, **sizes)  # type: ignore[arg-type]
+    net = value_net_for(policy, rng)
     taken = begin_with(net, policy)
     print(f"begins with the policy's {', '.join(taken) or 'nothing'}", flush=True)
     ends = play(players, policy, args, rng)
@@ -77,6 +76,18 @@ def run(args: argparse.Namespace) -> int:
     print(report(net, known, unknown, args.discount))
     print(f"value network   {args.output}")
     return code
+
+
+def value_net_for(policy: BoardNet, rng: np.random.Generator) -> BoardNet:
+    """A value network that can begin with what this policy has learnt."""
+    board = policy.height, policy.width
+    if isinstance(policy, LinePolicyNet):
+        return LineValueNet(
+            *board, reach=policy.reach, hidden=policy.hidden, features=policy.features, rng=rng
+        )
+    if isinstance(policy, ConvPolicyNet):
+        return ConvValueNet(*board, kernels=policy.kernels, filters=policy.filters, rng=rng)
+    return ConvValueNet(*board, rng=rng)
 
 
 def check(args: argparse.Namespace) -> None:

@@ -37,7 +37,8 @@ class LineIncremental:
 
     def __init__(self, net: LinePolicyNet, positions: int, memory: Sequence[Workspace] | None = None) -> None:
         """Begin with empty boards. ``memory``: a workspace to take room from, that of one no longer in use."""
-        self._tables = tables = net.tables
+        self._net, self._tables = net, net.tables
+        tables = net.tables
         halves, area = tables.numbers.halves, net.height * net.width
         lines, _ = tables.table(np.arange(len(tables.numbers.windows)))
         self._table = lines.take(tables.numbers.pairs.reshape(-1), axis=0)  # (halves * halves, features)
@@ -81,7 +82,7 @@ class LineIncremental:
 
     def _logits_of(self, codes: NDArray[np.int32]) -> FloatArray:
         """codes (n, 4) -> logits (n,)."""
-        return self._tables.above(self._tables.summed(self._table, codes.T))
+        return self._net.logits_of(self._tables.above(self._tables.summed(self._table, codes.T)))
 
 
 def around(height: int, width: int, reach: int, halves: int) -> tuple[Index, Index, NDArray[np.int32]]:

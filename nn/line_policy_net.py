@@ -15,13 +15,10 @@ from numpy.typing import DTypeLike
 
 from nn.board_net import BoardNet, whole_size
 from nn.conv import Conv2D
-from nn.conv_policy_net import LARGEST
 from nn.init import NormalSource
-from nn.layers import Flatten, FloatArray, Layer, ReLU, ShapeError
+from nn.layers import Flatten, FloatArray
 from nn.line_tables import LineTables, holds_stones
-from nn.lines import LineWindows, SumOverWays
-
-FARTHEST = 5  # a line of more cells has too many states for a table
+from nn.lines import line_layers
 
 
 class LinePolicyNet(BoardNet):
@@ -42,41 +39,40 @@ class LinePolicyNet(BoardNet):
         dtype: DTypeLike = np.float32,
     ) -> None:
         sizes = (height, width, planes, reach, hidden, features)
+        layers, convs = line_layers("LinePolicyNet", sizes, rng=rng, dtype=dtype)
         height, width, planes, self.reach, self.hidden, self.features = (whole_size("LinePolicyNet", n) for n in sizes)
-        if max(height, width) > LARGEST:
-            raise ShapeError(f"LinePolicyNet: got a board of {height} x {width}, wanted at most {LARGEST} x {LARGEST}")
-        if planes != 2 or self.reach > FARTHEST:
-            raise ShapeError(
-                f"LinePolicyNet: got {planes} planes, reach {self.reach}; wanted 2 planes, reach at most {FARTHEST}"
-            )
-        read = Conv2D(3 * 2 * self.reach, self.hidden, 1, 0, rng=rng, dtype=dtype, name="line1")
-        tell = Conv2D(self.hidden, self.features, 1, 0, rng=rng, dtype=dtype, name="line2")
-        weigh = Conv2D(self.features, self.features, 1, 0, rng=rng, dtype=dtype, name="cell")
-        logit = Conv2D(self.features, 1, 1, 0, rng=rng, dtype=dtype, name="logit")
-        layers: list[Layer] = [LineWindows(self.reach), read, ReLU(), tell, SumOverWays(), ReLU(), weigh, ReLU()]
-        super().__init__(height, width, planes, dtype, [*layers, logit, Flatten()])
-        self._fast = LineTables([read, tell, weigh, logit], self.reach, height, width)
+        self._logit = Conv2D(self.features, 1, 1, 0, rng=rng, dtype=dtype, name="logit")
+        super().__init__(height, width, planes, dtype, [*layers, self._logit, Flatten()])
+        self.tables = LineTables(convs, self.reach, height, width)  # the fast twin of all but the last layer
         self._stones: FloatArray | None = None  # the x of the last forward, if the fast twin took it
 
-    @property
-    def tables(self) -> LineTables:
-        """The fast twin."""
-        return self._fast
+    def logits_of(self, features: FloatArray) -> FloatArray:
+        """What the last layer makes of features (n, F): logits (n,)."""
+        logits: FloatArray = features @ self._logit.weight.value[0, :, 0, 0]
+        logits += self._logit.bias.value
+        return logits
 
     def add_gradients(self, d_out: FloatArray) -> None:
         """Do what backward does without d_x, which in training nobody asks for."""
         if self._stones is None:
             super().add_gradients(d_out)
-        else:
-            self._fast.add_gradients(self._checked_slope(d_out))
+            return
+        d_logits = self._checked_slope(d_out).reshape(-1).astype(self.dtype, copy=False)  # (N * A,)
+        weight = self._logit.weight.value[0, :, 0, 0]
+        self.tables.add_gradients(lambda some: np.multiply.outer(d_logits[some], weight), len(d_logits))
+        self._logit.bias.grad += d_logits.sum()
+        self._logit.weight.grad[0, :, 0, 0] += self._features.T @ d_logits
 
     def memory(self) -> int:
         """Return how many bytes of memory the fast twin holds, enough for the largest batch so far."""
-        return self._fast.memory()
+        return self.tables.memory()
 
     def _forward(self, x: FloatArray) -> FloatArray:
         self._stones = x if holds_stones(x) else None
-        return super()._forward(x) if self._stones is None else self._fast.forward(x)
+        if self._stones is None:
+            return super()._forward(x)
+        self._features = self.tables.forward(x)
+        return self.logits_of(self._features).reshape(len(x), -1)
 
     def _backward(self, d_out: FloatArray) -> FloatArray:
         if self._stones is not None:  # d_x is for the layers, which have not seen x yet
@@ -84,4 +80,9 @@ class LinePolicyNet(BoardNet):
         return super()._backward(d_out)
 
     def _predict(self, x: FloatArray) -> FloatArray:
-        return self._fast.predict(x) if holds_stones(x) else super()._predict(x)
+        if not holds_stones(x):
+            return super()._predict(x)
+        logits = np.empty(len(x) * self.height * self.width, self.dtype)
+        for some, features in self.tables.predict(x):
+            logits[some] = self.logits_of(features)
+        return logits.reshape(len(x), -1)

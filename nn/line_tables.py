@@ -1,6 +1,6 @@
-"""The fast twin of LinePolicyNet's layers: a line is a number, and what the network makes of it stands in a table.
+"""The fast twin of the layers that read lines: a line is a number, and what they make of it stands in a table.
 
-Skip this file on a first reading: `Sequential(net.layers)` is the definition, here is only how to get there sooner.
+Skip this file on a first reading: `line_layers` (nn/lines.py) is the definition, here is only how to get there sooner.
 
     reach 4     o . x . [ ] x x . |         eight cells round the one in brackets, each empty, mine (x) or the other's
                 behind      ahead           (o); | is the edge
@@ -18,7 +18,7 @@ Skip this file on a first reading: `Sequential(net.layers)` is the definition, h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -80,14 +80,14 @@ def line_numbers(reach: int) -> LineNumbers:
 
 
 class LineTables:
-    """forward, predict and gradients of LinePolicyNet on boards with stones.
+    """forward, predict and gradients of ``line_layers`` on boards with stones: features of each cell, (N * A, F).
 
     It reads the layers' Parameters and adds to their slopes. Its workspaces have the size of the largest batch that
-    forward has met; what it returns is a fresh array each time.
+    forward has met, and what it returns lies in them until the next call.
     """
 
     def __init__(self, convs: Sequence[Conv2D], reach: int, height: int, width: int) -> None:
-        self.read, self.tell, self.weigh, self.logit = convs
+        self.read, self.tell, self.weigh = convs
         self.reach, self.height, self.width = reach, height, width
         self.dtype = self.read.weight.value.dtype
         self.numbers = line_numbers(reach)
@@ -98,42 +98,38 @@ class LineTables:
         self._workspaces = [Workspace(self.dtype) for _ in range(6)]
         self._codes: Codes | None = None
 
-    def predict(self, x: FloatArray) -> FloatArray:
-        """x (N, 2, H, W) -> logits (N, A), keeping nothing."""
+    def predict(self, x: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+        """x (N, 2, H, W) -> (which of the N * A cells, their features (n, F)), some at a time; keeps nothing."""
         used, codes = compact(self.codes(x), len(self.numbers.windows))
         table, _ = self.table(used)
-        logits = np.empty(codes.shape[1], self.dtype)
-        for some in _slices(len(logits)):
-            logits[some] = self.above(self.summed(table, codes[:, some]))
-        return logits.reshape(len(x), -1)
+        for some in _slices(codes.shape[1]):
+            yield some, self.above(self.summed(table, codes[:, some]))
 
     def forward(self, x: FloatArray) -> FloatArray:
-        """x (N, 2, H, W) -> logits (N, A), keeping what add_gradients needs."""
+        """x (N, 2, H, W) -> features (N * A, F), keeping what add_gradients needs."""
         self._used, self._codes = compact(self.codes(x), len(self.numbers.windows))
         table, self._lines = self.table(self._used)
         cells, features = self._codes.shape[1], len(self.tell.bias.value)
         self._sums, self._weighed = (room.shaped(cells, features) for room in self._workspaces[:2])
-        logits = np.empty(cells, self.dtype)
         for some in _slices(cells):
-            sums, weighed = self._sums[some], self._weighed[some]
-            self.summed(table, self._codes[:, some], out=sums)
-            logits[some] = self.above(sums, out=weighed)
-        return logits.reshape(len(x), -1)
+            self.summed(table, self._codes[:, some], out=self._sums[some])
+            self.above(self._sums[some], out=self._weighed[some])
+        return self._weighed
 
-    def add_gradients(self, d_logits: FloatArray) -> None:
-        """d_logits (N, A): add to the slopes of all parameters."""
-        if self._codes is None or d_logits.size != self._codes.shape[1]:
-            saw = 0 if self._codes is None else self._codes.shape[1]
-            raise NoForwardError(f"backward got slopes of {d_logits.size} cells, but the last forward saw {saw}")
-        d_out = d_logits.reshape(-1).astype(self.dtype, copy=False)  # (N * A,)
+    def add_gradients(self, d_features: Callable[[slice], FloatArray], cells: int) -> None:
+        """Add to the slopes of all parameters, given those of the features of some cells: (n, F), to be written on.
+
+        Raises NoForwardError if forward saw another number of cells.
+        """
+        saw = 0 if self._codes is None else self._codes.shape[1]
+        if cells != saw:
+            raise NoForwardError(f"backward got slopes of {cells} cells, but the last forward saw {saw}")
         d_sums = self._workspaces[2].shaped(*self._sums.shape)
         by_feature = self._workspaces[5].shaped(*self._sums.shape[::-1])
-        self.logit.bias.grad += d_out.sum()
-        self.logit.weight.grad[0, :, 0, 0] += self._weighed.T @ d_out
-        weigh, to_logit = matrix(self.weigh), matrix(self.logit)[0]
+        weigh = matrix(self.weigh)
         d_bias, d_weight = np.zeros_like(self.weigh.bias.grad), np.zeros_like(weigh)
-        for some in _slices(len(d_out)):
-            d_weighed = np.multiply.outer(d_out[some], to_logit)
+        for some in _slices(cells):
+            d_weighed = d_features(some)
             d_weighed *= self._weighed[some] > 0
             d_bias += d_weighed.sum(axis=0)
             d_weight += d_weighed.T @ self._sums[some]
@@ -186,13 +182,11 @@ class LineTables:
         return np.maximum(out, np.zeros_like(out[:1]), out=out)
 
     def above(self, sums: FloatArray, out: FloatArray | None = None) -> FloatArray:
-        """sums (n, features) -> logits (n,)."""
+        """sums (n, F) -> features (n, F)."""
         out = np.matmul(sums, matrix(self.weigh).T, out=self._workspaces[4].shaped(*sums.shape) if out is None else out)
         out += self.weigh.bias.value
-        np.maximum(out, np.zeros_like(out[:1]), out=out)
-        logits: FloatArray = out @ matrix(self.logit)[0]
-        logits += self.logit.bias.value
-        return logits
+        features: FloatArray = np.maximum(out, np.zeros_like(out[:1]), out=out)
+        return features
 
     def _by_line(self, d_sums: FloatArray, by_feature: FloatArray) -> FloatArray:
         """d_sums (N * A, features) and its transpose -> the slopes of the table (n, features).

@@ -14,11 +14,17 @@ a shape learnt in one of them is known in all, mirrored as well. With reach 4 a 
 """
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from nn.layers import FloatArray, Layer, ShapeError, kept_by_forward
+from nn.board_net import whole_size
+from nn.conv import Conv2D
+from nn.conv_policy_net import LARGEST
+from nn.init import NormalSource
+from nn.layers import FloatArray, Layer, ReLU, ShapeError, kept_by_forward
 
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1), (0, -1), (-1, 0), (-1, -1), (-1, 1))  # the opposite of k is k + 4
 WAYS = len(DIRECTIONS)
+FARTHEST = 5  # a line of more cells has too many states for a table
 
 
 class LineWindows(Layer):
@@ -103,3 +109,23 @@ class SumOverWays(Layer):
 
 def _from(start: int, length: int) -> slice:
     return slice(start, start + length)
+
+
+def line_layers(
+    who: str, sizes: tuple[int, int, int, int, int, int], *, rng: NormalSource, dtype: DTypeLike
+) -> tuple[list[Layer], list[Conv2D]]:
+    """(the layers from (N, 2, H, W) to (N, F, H, W), the three convolutions among them).
+
+    sizes: height, width, planes, reach, filters that read a line, features F. Raises ShapeError, naming ``who``, for
+    sizes below 1, planes other than 2, a reach above FARTHEST, or a huge board.
+    """
+    height, width, planes, reach, hidden, features = (whole_size(who, n) for n in sizes)
+    if max(height, width) > LARGEST:  # the weights fit any board, so a damaged size would not show otherwise
+        raise ShapeError(f"{who}: got a board of {height} x {width}, wanted at most {LARGEST} x {LARGEST}")
+    if planes != 2 or reach > FARTHEST:
+        raise ShapeError(f"{who}: got {planes} planes, reach {reach}; wanted 2 planes, reach at most {FARTHEST}")
+    read = Conv2D(3 * 2 * reach, hidden, 1, 0, rng=rng, dtype=dtype, name="line1")
+    tell = Conv2D(hidden, features, 1, 0, rng=rng, dtype=dtype, name="line2")
+    weigh = Conv2D(features, features, 1, 0, rng=rng, dtype=dtype, name="cell")
+    layers = [LineWindows(reach), read, ReLU(), tell, SumOverWays(), ReLU(), weigh, ReLU()]
+    return layers, [read, tell, weigh]

@@ -7,6 +7,7 @@
     residual      ResidualPolicyNet  logits   residual blocks
     value         ValueNet           value    the policy network's layers with one answer
     conv_value    ConvValueNet       value    the convolutions of conv, and what there is somewhere on the board
+    line_value    LineValueNet       value    the lines of line, and what there is somewhere on the board
     policy_value  PolicyValueNet     both     residual blocks with two heads
 """
 
@@ -20,6 +21,7 @@ from nn.board_net import BoardNet
 from nn.conv_policy_net import ConvPolicyNet
 from nn.conv_value_net import ConvValueNet
 from nn.line_policy_net import LinePolicyNet
+from nn.line_value_net import LineValueNet
 from nn.policy_net import PolicyNet
 from nn.residual_net import PolicyValueNet, ResidualPolicyNet
 from nn.three_plane_net import Source, ThreePlaneNet
@@ -34,6 +36,7 @@ NETS: dict[str, type[BoardNet]] = {
     "residual": ResidualPolicyNet,
     "value": ValueNet,
     "conv_value": ConvValueNet,
+    "line_value": LineValueNet,
     "policy_value": PolicyValueNet,
 }
 

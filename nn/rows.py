@@ -32,7 +32,7 @@ from nn.conv import Conv2D
 from nn.layers import FloatArray
 from nn.workspace import Workspace
 
-COLUMNS = 480  # about so many of a row of cells: what is made of them stays in the cache
+COLUMNS = 960  # about so many of a row of cells: what is made of them stays in the cache
 
 
 class Sizes(NamedTuple):

@@ -101,12 +101,12 @@ def joined(parts: Sequence[Ends]) -> Ends:
 def begin_with(net: BoardNet, policy: BoardNet) -> list[str]:
     """Give the value network what the policy has learnt where an array has the same name and shape; return the names.
 
-    A dense layer's answers are another network's affair: only convolutions are taken.
+    A dense layer's answers are another network's affair: only convolutions are taken, those of lines among them.
     """
     its = policy.arrays()
     taken = [
         name for name, array in net.arrays().items()
-        if name.startswith("conv") and name in its and its[name].shape == array.shape
+        if not name.startswith("fc") and name in its and its[name].shape == array.shape
     ]  # fmt: skip
     for name in taken:
         net.arrays()[name][...] = its[name]

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 ORDER = {
     "nn": "init layers conv losses network norm residual branches pool java_random weights workspace rows "
     "whole_boards fast conv_fast board_net conv_policy_net policy_net conv_value_net value_net lines line_tables "
-    "line_policy_net three_plane_net residual_net registry cost incremental conv_incremental line_incremental optim gradcheck exact",
+    "line_policy_net line_value_net three_plane_net residual_net registry cost incremental conv_incremental "
+    "line_incremental optim gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account "

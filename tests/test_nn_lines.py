@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from env.symmetry import apply
-from nn import LinePolicyNet, NoForwardError, Sequential, ShapeError
+from nn import LinePolicyNet, LineValueNet, NoForwardError, Sequential, ShapeError
 from nn.gradcheck import check_layer, random_slope
 from nn.line_incremental import TOGETHER, LineIncremental
 from nn.line_tables import CELLS, holds_stones, line_numbers
@@ -111,6 +111,33 @@ def test_d_x_is_that_of_the_layers_after_a_forward_of_stones():
     assert np.array_equal(net.backward(d_logits), layers.backward(d_logits))
 
 
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-4), (np.float64, 1e-12)])
+def test_the_value_net_by_tables_equals_its_layers(dtype, tolerance):
+    """float32: sums over some thousand cells are added in another order, and terms of either sign cancel."""
+    rng = np.random.default_rng(12)
+    net = LineValueNet(15, 15, hidden=12, features=6, dense=5, rng=rng, dtype=dtype)
+    for count in (1, CELLS // 225 + 2):
+        x, d_values = stones(rng, count, 15, 15, dtype), rng.standard_normal((count, 1)).astype(dtype)
+        layers = net.copy()
+        readable = Sequential(layers.layers)
+        wanted = readable.forward(x)
+        readable.backward(d_values)
+        assert np.abs(net.predict(x) - wanted).max() <= tolerance
+        for parameter in net.parameters():
+            parameter.grad[...] = 0
+        assert np.abs(net.forward(x) - wanted).max() <= tolerance
+        net.predict(x[::-1])
+        net.add_gradients(d_values)
+        for mine, its in zip(net.parameters(), layers.parameters(), strict=True):
+            assert np.abs(mine.grad - its.grad).max() <= tolerance * np.abs(its.grad).max(), mine
+
+
+def test_the_slopes_of_the_value_net_are_those_of_differences():
+    rng = np.random.default_rng(13)
+    net = LineValueNet(3, 4, reach=2, hidden=5, features=3, dense=4, rng=rng, dtype=np.float64)
+    check_layer(net, stones(rng, 2, 3, 4), random_slope(rng, (2, 1)), step=1e-5, tolerance=1e-6)
+
+
 def test_only_stones_go_by_table():
     rng = np.random.default_rng(7)
     x = stones(rng, 4, 5, 5)
@@ -200,4 +227,4 @@ def test_sizes_that_make_no_net_are_told():
         LinePolicyNet(5_000, 9, rng=rng)
     net = line_net(rng, 5, 5)
     with pytest.raises(NoForwardError):
-        net.tables.add_gradients(np.zeros((1, 25)))
+        net.tables.add_gradients(lambda some: np.zeros((25, 6)), 25)

@@ -321,7 +321,7 @@ def small(name: str, dtype: type = np.float32) -> BoardNet:
     sizes = {"filters": 3, "blocks": 1} if "residual" in name or name == "policy_value" else {"filters": (2, 3)}
     if name in ("conv", "conv_value"):
         sizes = {"filters": 3, "kernels": (3, 1)}
-    if name == "line":
+    if name.startswith("line"):
         sizes = {"reach": 2, "hidden": 4, "features": 3}
     net = make_net(name, 3, 4, rng=np.random.default_rng(0), dtype=dtype, **sizes)
     net.forward(some(net, 5, dtype))  # so that running statistics are some that were gathered

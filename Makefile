@@ -23,7 +23,7 @@ train: .venv/installed
 	$(BIN)/gomoku train $(if $(findstring --resume,$(ARGS)),,--preset quick) $(ARGS)
 
 train-full: .venv/installed
-	$(BIN)/gomoku train $(if $(findstring --resume,$(ARGS)),,--preset full) $(ARGS)
+	$(BIN)/gomoku train $(if $(findstring --resume,$(ARGS)),,--preset full --set known_wins=tests/data/tactics/wins.json) $(ARGS)
 
 test: lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)

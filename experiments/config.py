@@ -145,6 +145,8 @@ class Config:
 
     evaluate_against: tuple[str, ...] = ("random", "greedy")
     """Agents the policy is measured against."""
+    known_wins: str = ""
+    """A file of positions with known forced wins on 15x15: evaluations tell how often the policy begins them."""
     evaluate_every: int = 25_000
     """An evaluation every so many games."""
     evaluation_games: int = 200

@@ -23,6 +23,7 @@ from experiments.checkpoint import load_latest, save_checkpoint
 from experiments.config import Config, config_from, load_config, presets
 from experiments.errors import EXIT_OK, UserError
 from experiments.fleets import fleet_named
+from experiments.known_wins import SIZE, load_known_wins
 from experiments.learner import Learner, Report
 from experiments.learner_state import arrays_of, meta_of, restore
 from experiments.metrics import MetricsLog, Row
@@ -203,7 +204,7 @@ def continue_run(learner: Learner, run: RunDir, asked_to_stop: list[int]) -> Tac
 def check_evaluation(config: Config) -> None:
     """Check that everybody whom the run is to meet plays on its board, and that the openings of evaluations fit it.
 
-    Raises UserError, AgentSpecError, WeightsError or ArenaError.
+    Raises UserError, AgentSpecError, WeightsError or ArenaError; UserError, too, for known wins that cannot be read.
     """
     for name in {*config.evaluate_against, *config.opponents, config.drill_opponent} - {SELF, POOL}:
         agent = make_agent(name)
@@ -211,6 +212,10 @@ def check_evaluation(config: Config) -> None:
             own = f"{agent.net.height}x{agent.net.width}"
             raise UserError(f"{name} plays on {own} only; the board is {config.height}x{config.width}")
     random_opening(lambda: new_board(config), config.evaluation_plies, np.random.default_rng(0))
+    if config.known_wins:
+        if (config.height, config.width) != (SIZE, SIZE):
+            raise UserError(f"known_wins {config.known_wins}: its positions are on {SIZE}x{SIZE}")
+        load_known_wins(Path(config.known_wins))
 
 
 @contextmanager

@@ -6,12 +6,14 @@ The network plays alone, its largest preference, no search, in colour-swapped pa
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 
 from env import Board, Rule
 from experiments.beginning import initial_net
 from experiments.config import Config
+from experiments.known_wins import begun, load_known_wins
 from experiments.learner import Learner
 from experiments.metrics import Row, read_metrics
 from experiments.run_dir import RunDir
@@ -59,7 +61,10 @@ def evaluate(
         if run is not None:
             text = "".join(f"{record.to_line()}\n" for record in result.records)
             replace_file(run.games / f"{name.replace(':', '_').replace('/', '_')}.txt", text.encode())
-    return {**found, "tactics": suite.score(agent, rng)}
+    found["tactics"] = suite.score(agent, rng)
+    if config.known_wins:
+        found["known_wins"] = begun(agent, load_known_wins(Path(config.known_wins)), rng)
+    return found
 
 
 def new_board(config: Config) -> Board:
@@ -83,7 +88,7 @@ def verdict_table(result: Row) -> str:
     trained, untrained = result["trained"], result["untrained"]
     lines = [f"{'':<28}{'trained':>28}{'untrained':>28}"]
     for name in trained:
-        if name == "tactics":
+        if name in ("tactics", "known_wins"):
             continue
         cells = (
             f"{of['win_rate']:>12.1%} ({of['low']:.1%}..{of['high']:.1%})" for of in (trained[name], untrained[name])
@@ -96,6 +101,9 @@ def verdict_table(result: Row) -> str:
         text = SKILLS.get(key, key)
         both = (trained["tactics"][key], untrained["tactics"][key])
         lines.append(f"{text:<28}" + "".join(f"{rate:>28.1%}" for rate in both))
+    for length, share in trained.get("known_wins", {}).items():
+        both = (share, untrained["known_wins"][length])
+        lines.append(f"{'known wins begun, ' + length:<28}" + "".join(f"{rate:>28.1%}" for rate in both))
     return "\n".join(lines)
 
 

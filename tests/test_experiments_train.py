@@ -260,6 +260,24 @@ def test_training_starts_from_a_file_of_weights(full_recipe, tmp_path, capsys):
     assert "for 4x4 does not fit a board of 4x5: fc1.weight" in capsys.readouterr().err
 
 
+def test_known_wins_are_told_beside_the_suite(tmp_path, capsys):
+    wins = Path(__file__).parent / "data" / "tactics" / "wins.json"
+    few = json.loads(wins.read_text())
+    few["positions"] = few["positions"][::50]
+    (tmp_path / "few.json").write_text(json.dumps(few))
+    large = ["height=15", "width=15", "win_length=5", "net=line", "games=20", "drills=0", "drills_per_update=0"]
+    large.append(f"known_wins={tmp_path / 'few.json'}")
+    assert main(command("--run-dir", str(tmp_path / "a"), settings=tuple(large))) == 0
+    assert "known wins begun, all" in capsys.readouterr().out
+    told = read_metrics(tmp_path / "a" / "metrics.jsonl")[0]["evaluation"]["known_wins"]
+    assert 0 <= told["all"] <= 1 and set(told) >= {"all", "5 to 9"}
+    assert main(command("--run-dir", str(tmp_path / "b"), settings=(f"known_wins={tmp_path / 'few.json'}",))) == 2
+    assert "its positions are on 15x15" in capsys.readouterr().err
+    large[-1] = f"known_wins={tmp_path / 'none.json'}"
+    assert main(command("--run-dir", str(tmp_path / "b"), settings=tuple(large))) == 2
+    assert "holds no positions with known wins" in capsys.readouterr().err and not (tmp_path / "b").exists()
+
+
 @pytest.mark.parametrize("kind", ["conv", "line"])
 def test_what_convolutions_learnt_on_a_small_board_begins_on_a_large_one(kind, tmp_path):
     from experiments.beginning import initial_net

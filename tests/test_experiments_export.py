@@ -15,7 +15,7 @@ from experiments.__main__ import main
 from experiments.errors import UserError
 from experiments.event_file import event_bytes
 from experiments.onnx_file import onnx_model
-from nn import BoardNet, ConvPolicyNet, PolicyNet, ResidualPolicyNet, ValueNet
+from nn import BoardNet, ConvPolicyNet, LinePolicyNet, PolicyNet, ResidualPolicyNet, ValueNet
 from rl.selfplay import open_randomly
 
 SIZES = ((15, 15), (9, 9), (6, 6), (5, 8))
@@ -51,7 +51,7 @@ def make(kind: type[BoardNet], height: int, width: int, **more: Any) -> BoardNet
 
 
 @pytest.mark.parametrize(("height", "width"), SIZES)
-@pytest.mark.parametrize("kind", [PolicyNet, ConvPolicyNet, ValueNet])
+@pytest.mark.parametrize("kind", [PolicyNet, ConvPolicyNet, LinePolicyNet, ValueNet])
 def test_onnxruntime_answers_as_we_do(kind: type[BoardNet], height: int, width: int) -> None:
     more = {"filters": 16} if kind is ConvPolicyNet else {"hidden": 32}
     net = make(kind, height, width, **more)

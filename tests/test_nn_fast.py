@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nn import NoForwardError, PolicyNet, Sequential
+from nn.fast import FEW, few
 from nn.losses import weighted_cross_entropy
 from nn.optim import Adam
+from nn.rows import COLUMNS
 
 
 def net_of(rng: np.random.Generator, height: int, width: int, dtype: type, **sizes) -> PolicyNet:
@@ -66,6 +68,15 @@ def test_sizes_that_take_several_groups_and_batches_and_whole_boards(size, count
     x = (rng.random((count, 2, size, size)) < 0.2).astype(dtype)
     d_logits = rng.standard_normal((count, size * size)).astype(dtype)
     compare(net, x, d_logits, 1e-5 if dtype is np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("height", range(1, 8))
+def test_row_by_row_over_as_many_rows_as_may_be(height) -> None:
+    rng = np.random.default_rng(height)
+    net = net_of(rng, height, 12, np.float64, planes=3, filters=(2, 3), hidden=5)
+    x = rng.standard_normal((2 * COLUMNS // 12 + 1, 3, height, 12))  # three groups, the last one smaller
+    assert len(few(len(x), 12)) == 3 and len(x) * 12 > FEW
+    compare(net, x, rng.standard_normal((len(x), height * 12)), 1e-12)
 
 
 def test_one_net_meets_batches_of_every_size_in_any_order() -> None:

@@ -17,6 +17,7 @@ from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
 from experiments.evaluate import table
 from experiments.pairing import DEFAULT_PLIES
 from experiments.position import add_position_arguments, read_position
+from experiments.quiet_trials import Look, looks, looks_text
 from experiments.rule_trials import Rival, Thought, bench_text, play_match, thoughts, verdict
 from rl.arena import ArenaResult
 from rl.search.account import Entry, EvaluationRules, explain
@@ -39,6 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     bench.add_argument("--openings", type=int, default=100, metavar="N", help="(default: 100)")
     bench.add_argument("--time", type=float, default=1.5, metavar="S", help="seconds a move (default: 1.5)")
     bench.add_argument("--depth", type=int, default=DEEPEST, metavar="D", help="moves ahead at most")
+    bench.add_argument(
+        "--quiet",
+        action="store_true",
+        help="time alpha-beta alone, in processor time, on middle games where nothing is forced, instead of openings",
+    )
     compare = actions.add_parser("compare", help="play the alpha-beta player by two files against itself")
     compare.add_argument("old", metavar="OLD", help=NAMED)
     compare.add_argument("new", metavar="NEW", help=NAMED)
@@ -74,7 +80,9 @@ def run(args: argparse.Namespace) -> int:
         print(rules_text(args.file, read_rules(args.file)))
         return EXIT_OK
     check_numbers(args)
-    return run_bench(args) if args.action == "bench" else run_compare(args)
+    if args.action == "compare":
+        return run_compare(args)
+    return run_quiet(args) if args.quiet else run_bench(args)
 
 
 def read_rules(name: str) -> EvaluationRules:
@@ -117,6 +125,24 @@ def run_bench(args: argparse.Namespace) -> int:
         limit = f"{args.time:g} s a move" + (f" or depth {args.depth}" if args.depth < DEEPEST else "")
         print(f"{args.file}: alphabeta, {limit}, {args.opening_plies} random opening plies, seed {args.seed}")
         print(bench_text(done))
+    return code
+
+
+def run_quiet(args: argparse.Namespace) -> int:
+    """Time alpha-beta on quiet positions one by one; Ctrl-C ends with what has been timed."""
+    rules = read_rules(args.file)
+    done: list[Look | None] = []
+    code = EXIT_OK
+    try:
+        work = looks(rules, args.openings, args.seed, args.time, args.depth)
+        for each in tqdm(work, total=args.openings, unit="position", disable=None):
+            done.append(each)
+    except KeyboardInterrupt:
+        code = EXIT_INTERRUPTED
+    undecided = [each for each in done if each is not None]
+    if undecided:
+        print(f"{args.file}: alpha-beta alone, {args.time:g} s of processor time a position, seed {args.seed}")
+        print(looks_text(undecided, len(done) - len(undecided)))
     return code
 
 

@@ -6,14 +6,17 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from env import Board
+from env import BLACK, WHITE, Board
 from experiments import rule_trials
 from experiments.__main__ import main
+from experiments.quiet_trials import Look, look, looks_text, quiet_board
 from experiments.rule_trials import NEW, OLD, Rival, Thought, bench_text, play_match, verdict
 from rl.arena import Tally
 from rl.search.rule_file import DEFAULT, default_rules, load_rules
+from rl.search.threat_board import ThreatBoard
 
 
 def edited(path: Path, rule_id: str, **fields: object) -> Path:
@@ -114,6 +117,37 @@ def test_bench_times_each_opening(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.search(r"^openings +3$", said, re.M)
     assert re.search(r"^nodes a second +[1-9]", said, re.M)
     assert re.search(r"^depth, average +1\.0$", said, re.M)
+
+
+def test_bench_of_quiet_positions(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["rules", "bench", "default", "--quiet", "--openings", "2", "--depth", "2", "--time", "5"]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^quiet positions +2 ", out, re.M) and re.search(r"^children a second +[1-9][0-9,]+ ", out, re.M)
+    assert re.search(r"^depth, average +2\.0 +\(2 to 2, all candidates\)", out, re.M) and "yardstick" in out
+
+
+def test_quiet_positions_are_quiet_and_differ() -> None:
+    rules = default_rules()
+    boards = [quiet_board([[112, 113]], rules, np.random.default_rng(seed)) for seed in range(4)]
+    for board in boards:
+        assert 12 <= len(board.moves) <= 20 and board.moves[:2] == [112, 113]
+        for colour in (BLACK, WHITE):
+            assert not ThreatBoard(board).fours(colour)
+    assert len({tuple(board.moves) for board in boards}) == 4
+
+
+def test_a_look_ends_with_its_processor_time() -> None:
+    seen = look(Board.from_moves([112, 97]), default_rules(), 0.2)
+    assert seen is not None and 0.2 <= seen.seconds < 0.5 and seen.depth >= 2
+    won = Board.from_moves([112, 0, 113, 2, 114, 4])
+    assert look(won, default_rules(), 60) is None
+
+
+def test_the_averages_of_quiet_positions() -> None:
+    said = looks_text([Look(1.0, 1000, 50_000, 4), Look(3.0, 7000, 70_000, 7)], 3)
+    assert "positions                 2   (and 3" in said and "nodes a second              2,000" in said
+    assert "30,000" in said and "5.5   (4 to 7" in said
 
 
 def test_the_averages_of_a_bench() -> None:

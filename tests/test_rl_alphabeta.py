@@ -13,9 +13,10 @@ from env import BLACK, Board, Rule
 from env.coords import cell_name, parse_cell
 from rl.agents import AgentSpecError, alphabeta, make_agent
 from rl.agents.alphabeta import DEFAULT, SLOW, AlphaBetaAgent, Settings, phase
+from rl.search import insights as insights_module
 from rl.search.budget import Budget
 from rl.search.forced_wins import forced_win
-from rl.search.insights import insights
+from rl.search.insights import insights, urgent
 from rl.search.minimax import DECIDED, WIN, winning
 from rl.search.rule_file import DEFAULT as DEFAULT_RULES
 from rl.search.rule_file import default_rules
@@ -132,6 +133,19 @@ def test_a_win_and_the_only_stop_to_one_take_no_thought(monkeypatch):
     assert choice("h8g8i8a1j8a3k8") == "l8"
 
 
+def test_against_two_wins_there_is_something_to_think_about():
+    assert urgent(board_of("h8a1i8a3j8a5k8")) is None
+    assert urgent(board_of("h8g8i8a3j8a5k8")) == parse_cell("l8", 15, 15)
+
+
+def test_proofs_without_a_clock_end_too(monkeypatch):
+    monkeypatch.setattr(insights_module, "MOST_PROVING", 50)
+    monkeypatch.setattr(insights_module, "MOST_TESTING", 50)
+    moves = "h8i9h10h9g9i11i7f10"
+    *_, last = insights(board_of(moves), default_rules(), Budget(), 1)
+    assert last.depth == 1 and 50 < last.nodes < 1500
+
+
 def test_a_move_that_loses_to_a_forced_win_is_not_played():
     """What seems best one move ahead loses to threes and fours, as nearly every other move does."""
     board = Board.from_moves([84, 140, 99, 94, 69, 114, 85])
@@ -166,6 +180,34 @@ def test_phases():
     assert phase(Board.from_moves(board.moves[:40])) == (4, None)
     depth, region = phase(board)
     assert depth == 8 and 0 < region.sum() < 225 and region[board.moves[-1]]
+    assert phase(Board.from_moves(board.moves[:9]))[0] == 6 and phase(Board.from_moves(board.moves[:10]))[0] == 4
+    assert phase(Board.from_moves(board.moves[:112]))[0] == 4 and phase(Board.from_moves(board.moves[:113]))[0] == 8
+    near = [max(abs(cell // 15 - last // 15), abs(cell % 15 - last % 15)) for cell in range(225)
+            for last in board.moves[-6:]]  # fmt: skip
+    assert [min(near[6 * cell : 6 * cell + 6]) <= 4 for cell in range(225)] == region.tolist()
+
+
+@pytest.mark.parametrize("stones", [40, 130])
+def test_the_search_is_told_the_phase_and_the_settings(stones, monkeypatch):
+    board, rng = Board(), np.random.default_rng(1)
+    while len(board.moves) < stones:
+        board.play(int(rng.choice(np.flatnonzero(board.legal_mask()))))
+        if board.is_over:
+            board.undo()
+
+    def watched(board, rules, budget, depth, *, width, region):
+        told.append((depth, width, budget.limit, None if region is None else region.tolist()))
+        return insights(board, rules, Budget(nodes=10), 1)
+
+    told = []
+    monkeypatch.setattr(alphabeta, "insights", watched)
+    monkeypatch.setattr(alphabeta, "urgent", lambda board: None)
+    for spec in ("alphabeta:phased,width=7", "alphabeta:phased,depth=3", "alphabeta:slow", "alphabeta:depth=9,nodes=5"):
+        make_agent(spec).choose(board, RNG)
+    depth, region = phase(board)
+    near = None if region is None else region.tolist()
+    assert told == [(depth, 7, math.inf, near), (3, None, math.inf, near), (depth, None, 15_000, near),
+                    (9, None, 5, None)]  # fmt: skip
 
 
 def test_specs():

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from env import Board, Rule
+from env.coords import parse_cell
+from rl.search import transposition
 from rl.search.budget import Budget
 from rl.search.lookahead import Lookahead
 from rl.search.minimax import DRAW, WIN, candidates, later, minimax
 from rl.search.rule_file import default_rules
 from rl.search.search import Search, _seen_from
-from rl.search.transposition import EXACT, Found
+from rl.search.transposition import EXACT, Found, Transpositions
 
 RULES = default_rules()
 
@@ -114,3 +116,40 @@ def test_a_win_is_counted_from_the_position_where_it_is_looked_up():
     assert _seen_from(WIN - 3, 2) == WIN - 1 and _seen_from(WIN - 3, -2) == WIN - 5
     assert _seen_from(3 - WIN, 2) == 1 - WIN and _seen_from(3 - WIN, -2) == 5 - WIN
     assert _seen_from(1234, 2) == 1234
+
+
+def test_a_full_table_forgets_everything_and_the_worth_stays(monkeypatch):
+    board = Board.from_moves([40, 41, 50, 30], 9, 9, 5)
+    wanted = Search(board, RULES, Budget()).worth(3)
+    monkeypatch.setattr(transposition, "MOST_KEPT", 2)
+    table = Transpositions()
+    for key in range(3):
+        table.keep(key, Found(1, EXACT, 0, 0))
+    assert list(table) == [2]
+    search = Search(board, RULES, Budget())
+    assert search.worth(3) == wanted and len(search._table) <= 2
+
+
+def test_a_width_leaves_the_most_promising_candidates(monkeypatch):
+    board = Board.from_moves([40, 41, 50, 30], 9, 9, 5)
+    search = Search(board, RULES, Budget(), width=3)
+    tried, play = set(), search.look.play
+
+    def watched(k, cell, colour):
+        tried.update([cell] if k == 0 else [])
+        play(k, cell, colour)
+
+    monkeypatch.setattr(search.look, "play", watched)
+    search.worth(3)
+    assert tried == set(search.look.candidates(0, board.to_move)[:3])
+
+
+def test_a_four_that_black_may_not_stop_has_won():
+    """White's e8 makes the four b8 to e8; black would make six in a row at f8."""
+    names = ["a8", "b8", "f5", "c8", "f6", "d8", "f7", "o1", "f10", "m1", "f9", "e8"]
+    board = Board.from_moves([parse_cell(name, 15, 15) for name in names], rule=Rule.RENJU)
+    assert Search(board, RULES, Budget()).worth(1) == Search(board, RULES, Budget()).worth(2) == 2 - WIN
+    board.undo()
+    assert Search(board, RULES, Budget()).worth(1) == WIN - 3  # seen at the end of the depth
+    free = Board.from_moves(board.moves, rule=Rule.STANDARD)
+    assert Search(free, RULES, Budget()).worth(1) < WIN - 3

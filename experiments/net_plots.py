@@ -147,7 +147,7 @@ def gradient_flow(ax: Axes, net: BoardNet, board: Board) -> Axes:
     best = cell_name(int(action[0]), board.height, board.width)
     ax.set_title(f"slopes of $-\\log p$({best}), p = {np.exp(log_p[action[0]]):.1%}", fontsize="medium")
     ax.grid(alpha=0.3)
-    ax.legend(loc="best", fontsize="small")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=2, fontsize="small")  # points may be anywhere
     return ax
 
 

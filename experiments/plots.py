@@ -285,5 +285,7 @@ def _games_axis(ax: Axes) -> None:
 
 
 def _legend(ax: Axes, title: str | None = None) -> None:
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(title=title, loc="best", fontsize="small", title_fontsize="small", framealpha=0.8)
+    entries = len(ax.get_legend_handles_labels()[0])
+    if entries:  # many of them, small, or else they cover what they explain
+        size = "small" if entries < 4 else "x-small"
+        ax.legend(title=title, loc="best", fontsize=size, title_fontsize=size, framealpha=0.8)

@@ -26,6 +26,13 @@ def masked_log_softmax(logits: FloatArray, mask: Mask) -> FloatArray:
 
     Raises ShapeError, MaskError if a row has no legal move, NonFiniteError if a logit is NaN or infinite.
     """
+    shifted = masked_logits(logits, mask)
+    log_p: FloatArray = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return log_p
+
+
+def masked_logits(logits: FloatArray, mask: Mask) -> FloatArray:
+    """Return the logits (N, A) less the largest legal one of their row, -inf where illegal; raises the same."""
     mask = np.asarray(mask, dtype=bool)
     if logits.ndim != 2 or mask.shape != logits.shape:
         raise ShapeError(f"got logits {logits.shape} and mask {mask.shape}, wanted (N, A) for both")
@@ -36,8 +43,7 @@ def masked_log_softmax(logits: FloatArray, mask: Mask) -> FloatArray:
         raise MaskError(f"row {np.argmin(mask.any(axis=1))} of the mask has no legal move: the game is over there")
     shifted: FloatArray = np.where(mask, logits, -np.inf)  # (N, A)
     shifted -= shifted.max(axis=1, keepdims=True)
-    log_p: FloatArray = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return log_p
+    return shifted
 
 
 def masked_log_softmax_backward(d_log_p: FloatArray, log_p: FloatArray) -> FloatArray:

@@ -7,17 +7,19 @@ whichever generator it is: a run with NumPy's and a run with Java's consume thei
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nn.java_random import JavaRandom
-from nn.losses import masked_log_softmax
+from nn.losses import masked_logits
 
 RandomSource = np.random.Generator | JavaRandom
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
+MANY = 192  # rows: from so many on, their running sums are made side by side
 
 
 def inverse_cdf(weights: NDArray[Any], uniforms: NDArray[np.float64]) -> IntArray:
@@ -32,12 +34,23 @@ def inverse_cdf(weights: NDArray[Any], uniforms: NDArray[np.float64]) -> IntArra
     weights (N, A) >= 0 with a positive sum in every row; uniforms (N,) in [0, 1). Returns (N,) int64.
     An index of weight 0 is never returned.
     """
-    cumulative = np.cumsum(weights, axis=1, dtype=np.float64)  # (N, A)
-    total = cumulative[:, -1]
+    if len(weights) < MANY:
+        cumulative = np.cumsum(weights, axis=1, dtype=np.float64).T  # (A, N)
+    else:  # the same sums of all rows side by side: a running sum alone waits for each addition to end
+        cumulative = running_sums(weights.T.astype(np.float64, order="C"))
+    total = cumulative[-1]
     # u * total may round up to the total itself, which lies in no stretch.
     threshold = np.minimum(uniforms * total, np.nextafter(total, 0.0))
-    index: IntArray = (cumulative <= threshold[:, None]).sum(axis=1)
+    below = (cumulative <= threshold).view(np.uint8)
+    index: IntArray = below.sum(axis=0, dtype=np.min_scalar_type(len(below))).astype(np.int64)
     return index
+
+
+def running_sums(rows: NDArray[Any]) -> NDArray[Any]:
+    """Add to every row the rows above it, in place; long rows, which accumulate would walk along the wrong way."""
+    for above, row in pairwise(rows):
+        np.add(above, row, out=row)
+    return rows
 
 
 def draw_uniforms(rng: RandomSource, count: int) -> NDArray[np.float64]:
@@ -54,7 +67,7 @@ def choose_cells(logits: NDArray[Any], legal: BoolArray, temperature: float, rng
     if not 0 <= temperature < math.inf:
         raise ValueError(f"the temperature is {temperature}; it must be 0 (argmax) or positive")
     if temperature == 0:
-        best: IntArray = np.argmax(masked_log_softmax(logits, legal), axis=1)
+        best: IntArray = np.argmax(masked_logits(logits, legal), axis=1)
         return best
-    probabilities = np.exp(masked_log_softmax(logits / temperature, legal))
-    return inverse_cdf(probabilities, draw_uniforms(rng, len(logits)))
+    weights = np.exp(masked_logits(logits / temperature, legal))  # in proportion to the probabilities
+    return inverse_cdf(weights, draw_uniforms(rng, len(logits)))

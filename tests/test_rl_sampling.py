@@ -7,7 +7,7 @@ from nn import PolicyNet
 from nn.java_random import JavaRandom
 from nn.losses import MaskError, NonFiniteError
 from rl.agents import PolicyAgent
-from rl.sampling import choose_cells, draw_uniforms, inverse_cdf
+from rl.sampling import MANY, choose_cells, draw_uniforms, inverse_cdf
 
 
 def test_inverse_cdf_by_hand():
@@ -25,6 +25,16 @@ def test_never_an_index_of_weight_zero():
     uniforms[500:1000] = np.nextafter(1.0, 0.0)
     chosen = inverse_cdf(weights, uniforms)
     assert (weights[np.arange(2000), chosen] > 0).all()
+
+
+@pytest.mark.parametrize("columns", [1, 9, 300])
+def test_many_rows_are_drawn_from_as_each_alone(columns):
+    rng = np.random.default_rng(4)
+    weights = rng.random((MANY + 5, columns)).astype(np.float32)
+    uniforms = rng.random(len(weights))
+    for rows in (weights, weights > 0.01):
+        alone = [int(inverse_cdf(row[None], np.array([u]))[0]) for row, u in zip(rows, uniforms, strict=True)]
+        assert inverse_cdf(rows, uniforms).tolist() == alone
 
 
 def test_frequencies_follow_the_softmax_at_a_temperature():

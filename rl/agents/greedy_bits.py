@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import math
 from functools import reduce
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rl.sampling import running_sums
 
 Words = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
@@ -165,13 +166,6 @@ def nth_set(candidates: NDArray[np.uint8], uniforms: NDArray[np.float64]) -> NDA
     inside = running_sums(np.ascontiguousarray(blocks[block, :, every].T))
     chosen: NDArray[np.int64] = block * side + (inside <= wanted).sum(axis=0)
     return chosen
-
-
-def running_sums(rows: NDArray[Any]) -> NDArray[Any]:
-    """Add to every row the rows above it, in place; long rows, which accumulate would walk along the wrong way."""
-    for row in range(1, len(rows)):
-        np.add(rows[row - 1], rows[row], out=rows[row])
-    return rows
 
 
 def whole_words(boards: Bools) -> Bools:

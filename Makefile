@@ -7,6 +7,7 @@
 # make fleet-test   training on a Dask scheduler with two workers here, while they are killed: the same bytes
 # make fuzz     100,000 mutated files and lines for everything that reads: no traceback, no hang, nothing half changed
 # make kills    a training run killed 200 times ends with the bytes of one that was left alone
+# make lab      JupyterLab on the lessons
 # make jupyter-test the board in a real JupyterLab, clicked in Chromium without a network; pictures in runs/jupyter
 # make notebooks   run every lesson in notebooks/ from top to bottom and write its pictures anew
 # Each makes .venv and installs this program into it, the first time and whenever setup.cfg changes.
@@ -17,7 +18,7 @@ BIN := .venv/bin
 # compat: a plain path file, so that a folder named `env` where you happen to stand cannot shadow the package.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 
-.PHONY: train train-full test bench tactics ladder fleet-test fuzz kills jupyter-test notebooks lint clean
+.PHONY: train train-full test bench tactics ladder fleet-test fuzz kills jupyter-test lab notebooks lint clean
 
 train: .venv/installed
 	$(BIN)/gomoku train $(if $(findstring --resume,$(ARGS)),,--preset quick) $(ARGS)
@@ -57,6 +58,10 @@ fleet-test: .venv/installed-for-tests
 jupyter-test: .venv/installed-for-tests
 	$(INSTALL) --editable '.[notebook,browser]'
 	$(BIN)/python -m pytest tests/jupyter_in_browser.py $(ARGS)
+
+lab: .venv/installed
+	$(INSTALL) --editable '.[notebook]'
+	$(BIN)/jupyter lab $(ARGS) notebooks
 
 notebooks: .venv/installed-for-tests
 	$(BIN)/python -m experiments.notebook_files notebooks/*.py

@@ -126,5 +126,14 @@ def report(learner: Learner, run: RunDir, suite: TacticalSuite) -> None:
         f"colour-swapped pairs from {config.evaluation_plies} random stones, 95 % intervals\n\n"
         f"{verdict_table(result)}\n\n"
         f"learning curve   {run.curve}\npolicy           {run.path / 'policy.npz'}\n"
-        f"metrics          {run.metrics}\ngames            {run.games}/"
+        f"metrics          {run.metrics}\ngames            {run.games}/{_invitation(config, run)}"
     )
+
+
+def _invitation(config: Config, run: RunDir) -> str:
+    """How to play against the policy in a window, for boards that a command line can name."""
+    if config.height != config.width:
+        return ""
+    rule = "" if config.rule == Rule.FREESTYLE.value else f" --rule {config.rule}"
+    sizes = f"--size {config.height} --win-length {config.win_length}{rule}"
+    return f"\nplay against it  gomoku gui --agent policy:{run.path / 'policy.npz'} {sizes}"

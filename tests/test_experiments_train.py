@@ -268,7 +268,9 @@ def test_known_wins_are_told_beside_the_suite(tmp_path, capsys):
     large = ["height=15", "width=15", "win_length=5", "net=line", "games=20", "drills=0", "drills_per_update=0"]
     large.append(f"known_wins={tmp_path / 'few.json'}")
     assert main(command("--run-dir", str(tmp_path / "a"), settings=tuple(large))) == 0
-    assert "known wins begun, all" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "known wins begun, all" in said
+    assert said.endswith(f"gomoku gui --agent policy:{tmp_path / 'a' / 'policy.npz'} --size 15 --win-length 5\n")
     told = read_metrics(tmp_path / "a" / "metrics.jsonl")[0]["evaluation"]["known_wins"]
     assert 0 <= told["all"] <= 1 and set(told) >= {"all", "5 to 9"}
     assert main(command("--run-dir", str(tmp_path / "b"), settings=(f"known_wins={tmp_path / 'few.json'}",))) == 2

@@ -30,7 +30,7 @@ from nn import __version__
 from rl.agents import Agent, make_agent
 
 LONGEST_LINE = 4096  # bytes; the rest of a longer line is passed over
-TRIAL = 0.05  # seconds for a first move in START, which fills an agent's tables outside the clock
+TRIAL = 0.1  # seconds for a first move in START, which fills tables outside the clock, and shows how busy it is here
 NAP = 0.02  # seconds between two looks at the clock while a move is thought about
 PATIENCE = 0.1  # seconds in which a move is still given to a manager that has said END, or wants it at once
 LAST_WORDS = 0.3  # the same for a manager whose end of the pipe is closed
@@ -44,10 +44,11 @@ class Line(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What came of a thought: a cell, or what was raised."""
+    """What came of a thought, a cell or what was raised, and when."""
 
     thought: Thought
     result: int | Exception
+    at: float
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -116,7 +117,7 @@ class Brain:
         limits = self.game.clock.limits()
         stopgap = self.stopgap.choose(board, self.rng)
         thought = self.mind.ask(board, self.rng.spawn(1)[0], asked + limits.think - time.perf_counter())
-        threading.Thread(target=self._think, args=(thought,), daemon=True).start()
+        self._begin(thought)
         cell = self._await(thought, asked, stopgap)
         thought.stop()
         if cell is None:
@@ -126,11 +127,18 @@ class Brain:
         self.game.clock.spend(self._answered - asked)
         return True
 
-    def _think(self, thought: Thought) -> None:
-        try:
-            self._events.put(Done(thought, thought.answer()))
-        except Exception as error:
-            self._events.put(Done(thought, error))
+    def _begin(self, thought: Thought) -> None:
+        """Let another thread think."""
+
+        def think() -> None:
+            result: int | Exception
+            try:
+                result = thought.answer()
+            except Exception as error:
+                result = error
+            self._events.put(Done(thought, result, time.perf_counter()))
+
+        threading.Thread(target=think, daemon=True).start()
 
     def _await(self, thought: Thought, asked: float, stopgap: int) -> int | None:
         """Return the thought's cell, or `stopgap` if it is no legal one or not there in time; None to leave.
@@ -162,13 +170,13 @@ class Brain:
 
     def _nap(self, due: float) -> Line | Done | None:
         """Wait for what comes next, no longer than until `due`, and tell the clock if waking up takes long."""
-        began = time.perf_counter()
-        nap = max(0.0, min(NAP, due - began)) if due < math.inf else None
+        until = max(time.perf_counter(), min(time.perf_counter() + NAP, due))
         try:
-            event: Line | Done = self._events.get(timeout=nap)
+            event: Line | Done = self._events.get(timeout=max(0.0, until - time.perf_counter()))
         except Empty:
-            self.game.clock.overslept(time.perf_counter() - began - (nap or 0))
+            self.game.clock.overslept(time.perf_counter() - until)
             return None
+        self.game.clock.overslept(time.perf_counter() - event.at)
         if isinstance(event, Line):
             self._waiting.append(event)
         return event
@@ -189,7 +197,12 @@ class Brain:
         """Ask for an answer to one stone, so that a network of another size says so now. Raises what it raises."""
         board.play(board.cells.size // 2)
         gc.collect()
-        self.mind.ask(board, np.random.default_rng(0), TRIAL).answer()
+        thought = self.mind.ask(board, np.random.default_rng(0), TRIAL)
+        self._begin(thought)
+        while not isinstance(event := self._nap(math.inf), Done) or event.thought is not thought:
+            pass
+        if isinstance(event.result, Exception):
+            raise event.result
         self.stopgap.choose(board, np.random.default_rng(0))
 
     def _send(self, text: str) -> None:

@@ -10,7 +10,7 @@ from env.gomocup import NO_LIMIT
 
 MOVES_TO_COME = 20  # a move may take this share of what is left of the game's time
 LATENCY = 0.1  # for the way through the pipe
-CALMER = 0.9  # after a move, what was seen to come late is expected to be so much less late
+CALMER = 0.95  # after a move, what was seen to come late is expected to be so much less late
 AT_ONCE = 0.02  # what "as fast as possible" leaves for thinking
 
 

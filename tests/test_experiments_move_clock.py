@@ -57,7 +57,7 @@ def test_a_machine_that_wakes_threads_up_late_is_given_a_wider_margin() -> None:
     assert busy.answer == pytest.approx(calm.answer - 0.2) and busy.think == pytest.approx(calm.think - 0.3)
     clock.overslept(2)
     assert 0 < clock.limits().think < clock.limits().answer == 0.25
-    for _ in range(100):
+    for _ in range(200):
         clock.spend(0.5)
     assert clock.limits() == pytest.approx(calm, abs=1e-3)  # and calm again
 

@@ -96,6 +96,7 @@ class GreedyAgent(BatchAgent):
 
     def choose_positions(self, positions: Positions, rng: RandomSource) -> IntArray:
         """One legal cell a position. Returns (N,) int64."""
-        own, other = positions.planes[:, 0] > 0, positions.planes[:, 1] > 0  # (N, H, W)
+        stones = positions.planes.astype(np.bool_, copy=False)
+        own, other = stones[:, 0], stones[:, 1]  # (N, H, W)
         uniforms = np.zeros(len(own)) if self.first_of_ties else draw_uniforms(rng, len(own))
         return greedy_choice(own, other, positions.legal, positions.win_length, uniforms, self.sharp)

@@ -11,7 +11,7 @@ from rl.search.lookahead import Lookahead
 from rl.search.minimax import DRAW, WIN, candidates, later, minimax
 from rl.search.rule_file import default_rules
 from rl.search.search import Search, _seen_from
-from rl.search.transposition import EXACT, Found, Transpositions
+from rl.search.transposition import AT_LEAST, AT_MOST, EXACT, Found, Transpositions
 
 RULES = default_rules()
 
@@ -99,17 +99,20 @@ def test_neither_the_table_nor_ceilings_change_the_worth_on_larger_boards(rule, 
 
 
 def test_only_what_was_found_at_the_same_depth_is_looked_up():
-    """A table full of lies about other depths changes nothing; one about the right depth would."""
+    """A table full of lies about other depths changes nothing, nor do bounds that say nothing; others would."""
     board = Board.from_moves([40, 41, 50, 30], 9, 9, 5)
-    clean = Search(board, RULES, Budget()).worth(3)
-    for depth, believed in ((1, False), (4, False), (2, True)):
+    mine, theirs = board.to_move, -board.to_move
+    clean = Search(board, RULES, Budget()).worth(4)
+    lies = [(1, EXACT, 10**9), (3, EXACT, 10**9), (2, AT_MOST, 10**9), (2, AT_MOST, clean + 1), (2, AT_LEAST, -(10**9))]
+    for depth, bound, lie in [*lies, (2, EXACT, 10**9), (2, AT_LEAST, 10**9)]:
         search = Search(board, RULES, Budget())
-        for cell in search.look.candidates(0, board.to_move):
-            search.look.play(0, cell, board.to_move)
-            search._table.keep(search.look.levels[1].key, Found(depth, EXACT, 10**9, cell))
-        lied_to = search.worth(3)
-        assert believed or lied_to == clean
-        assert not believed or search.budget.used < 1000
+        look = search.look
+        for first in look.candidates(0, mine):
+            look.play(0, first, mine)
+            for second in look.candidates(1, theirs):
+                look.play(1, second, theirs)
+                search._table.keep(look.levels[2].key, Found(depth, bound, lie, first))
+        assert (search.worth(4) == clean) is ((depth, bound, lie) in lies), (depth, bound, lie)
 
 
 def test_a_win_is_counted_from_the_position_where_it_is_looked_up():

@@ -37,16 +37,18 @@ def outcome(run):
     return rows, (run / "policy.npz").read_bytes(), (run / "result.json").read_bytes()
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch):
+@pytest.fixture(autouse=True, scope="module")
+def _here():
     """Runs happen in this process, and pictures are blank: both take their time elsewhere."""
-    monkeypatch.setattr(sweep, "fleet_named", lambda name, prepare: InProcess(prepare))
-    monkeypatch.setattr("experiments.plots.learning_curve", lambda ax, *rows: ax)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep, "fleet_named", lambda name, prepare: InProcess(prepare))
+        patch.setattr("experiments.plots.learning_curve", lambda ax, *rows: ax)
+        yield
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A sweep on two processes that nothing disturbed."""
+def whole(_here, tmp_path_factory):
+    """A sweep that nothing disturbed."""
     path = tmp_path_factory.mktemp("whole") / "sweep"
     assert main(["sweep", *SETS, *VARIED, "--seeds", "2", "--jobs", "2", "--run-dir", str(path)]) == 0
     return path
@@ -121,7 +123,7 @@ def test_a_signal_stops_it_and_says_how_to_go_on(tmp_path, number, code, jobs):
         time.sleep(0.01)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == code and err == ""  # no traceback, no warning of what was left behind
+    assert (process.returncode, err) == (code, "")  # no traceback, no warning of what was left behind
     assert out.rstrip().endswith(f"stopped; go on with: gomoku sweep --resume {path}")
     for log in logs:
         read_metrics(log)

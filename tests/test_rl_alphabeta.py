@@ -16,7 +16,7 @@ from rl.agents.alphabeta import DEFAULT, SLOW, AlphaBetaAgent, Settings, phase
 from rl.search import insights as insights_module
 from rl.search.budget import Budget
 from rl.search.forced_wins import forced_win
-from rl.search.insights import insights, urgent
+from rl.search.insights import insights, threes_share, urgent
 from rl.search.minimax import DECIDED, WIN, winning
 from rl.search.rule_file import DEFAULT as DEFAULT_RULES
 from rl.search.rule_file import default_rules
@@ -136,6 +136,12 @@ def test_a_win_and_the_only_stop_to_one_take_no_thought(monkeypatch):
 def test_against_two_wins_there_is_something_to_think_about():
     assert urgent(board_of("h8a1i8a3j8a5k8")) is None
     assert urgent(board_of("h8g8i8a3j8a5k8")) == parse_cell("l8", 15, 15)
+
+
+def test_the_longer_the_time_the_more_of_it_goes_to_proofs():
+    shares = [threes_share(seconds) for seconds in (0, 0.2, 1, 1.8, 60)]
+    assert shares == sorted(shares) and shares[0] == threes_share(math.inf) == 0.2 and shares[-1] == 0.6
+    assert 1.8 * threes_share(1.8) > 1
 
 
 def test_proofs_without_a_clock_end_too(monkeypatch):

@@ -9,6 +9,7 @@
 # make kills    a training run killed 200 times ends with the bytes of one that was left alone
 # make lab      JupyterLab on the lessons
 # make jupyter-test the board in a real JupyterLab, clicked in Chromium without a network; pictures in runs/jupyter
+# make memory   an hour of training whose memory and files are watched: the slope, with its interval
 # make notebooks   run every lesson in notebooks/ from top to bottom and write its pictures anew
 # Each makes .venv and installs this program into it, the first time and whenever setup.cfg changes.
 
@@ -18,7 +19,7 @@ BIN := .venv/bin
 # compat: a plain path file, so that a folder named `env` where you happen to stand cannot shadow the package.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat
 
-.PHONY: train train-full test bench tactics ladder fleet-test fuzz kills jupyter-test lab notebooks lint clean
+.PHONY: train train-full test bench tactics ladder fleet-test fuzz kills memory jupyter-test lab notebooks lint clean
 
 train: .venv/installed
 	$(BIN)/gomoku train $(if $(findstring --resume,$(ARGS)),,--preset quick) $(ARGS)
@@ -50,6 +51,9 @@ fuzz: .venv/installed-for-tests
 
 kills: .venv/installed-for-tests
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/kills.py $(ARGS)
+
+memory: .venv/installed-for-tests
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/memory.py $(ARGS)
 
 fleet-test: .venv/installed-for-tests
 	$(INSTALL) --editable '.[dist]'

@@ -1,7 +1,8 @@
-"""How many positions with a known forced win are solved, how fast, and how many by fours alone.
+"""How many positions with a known forced win the alpha-beta player solves, how fast, and how many by fours alone.
 
-The file is JSON: {"positions": [{"rule", "moves", "to_move", "win_plies"}, ...]}, moves such as "h8i9g7" on a 15x15
-board, win_plies the length of one known win. Solved means proved: the first move starts a win against every reply.
+The file is JSON: {"positions": [{"rule", "moves", "to_move", "win_plies", "first"}, ...]}, moves such as "h8i9g7" on a
+15x15 board, win_plies the length of one known win and first its first move, which may be left out. Solved: the player's
+move starts a win that it proves against every reply, or is that first move; proved: the former.
 
     python -m experiments.tactics_report tests/data/tactics/wins.json --seconds 1.8
 """
@@ -23,10 +24,21 @@ from experiments.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAG
 from experiments.run_dir import read_json
 from rl.search.budget import Budget, undisturbed
 from rl.search.forced_wins import forced_win
+from rl.search.insights import insights
+from rl.search.minimax import DECIDED
+from rl.search.rule_file import default_rules
 
 SIZE = 15
 SHORT = 9  # plies of a win that must always be found
 MOVES = re.compile(r"([a-o]\d{1,2})+")
+
+
+class Position(NamedTuple):
+    """A board, the length of a known win of the side to move, and the cell it begins with, if that is known."""
+
+    board: Board
+    win_plies: int
+    first: int | None
 
 
 class Result(NamedTuple):
@@ -36,43 +48,49 @@ class Result(NamedTuple):
     rule: str
     win_plies: int
     solved: bool
+    proved: bool
     fours: bool
     seconds: float
     fours_seconds: float
 
 
-def load(path: Path) -> list[tuple[Board, int]]:
-    """Return the boards of a file and the length of a known win on each. Raises UserError."""
+def load(path: Path) -> list[Position]:
+    """Return the positions of a file. Raises UserError."""
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     table = read_json(path)
     try:
-        return [_board(entry) for entry in table["positions"]]
+        return [_position(entry) for entry in table["positions"]]
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path}: not a file of positions: {error!r}; see {__name__}") from error
 
 
-def _board(entry: dict[str, str]) -> tuple[Board, int]:
+def _position(entry: dict[str, str]) -> Position:
     if not MOVES.fullmatch(entry["moves"]):
         raise ValueError(f"moves {entry['moves']!r}: use names such as h8i9")
     cells = [parse_cell(name, SIZE, SIZE) for name in re.findall(r"[a-o]\d+", entry["moves"])]
-    return Board.from_moves(cells, SIZE, SIZE, rule=Rule(entry["rule"])), int(entry["win_plies"])
+    first = parse_cell(entry["first"], SIZE, SIZE) if "first" in entry else None
+    return Position(Board.from_moves(cells, SIZE, SIZE, rule=Rule(entry["rule"])), int(entry["win_plies"]), first)
 
 
-def measure(number: int, board: Board, win_plies: int, seconds: float) -> Result:
-    """Solve one position: by fours alone, then with all the time by threes too."""
+def measure(number: int, position: Position, seconds: float) -> Result:
+    """Solve one position: by fours alone, then as the player does."""
+    board, win_plies, first = position
     with undisturbed():
         budget = Budget(seconds)
         fours = forced_win(board, budget, threes=False) is not None
         fours_seconds = budget.elapsed
         budget = Budget(seconds)
-        solved = forced_win(board, budget, threes=True) is not None
-    return Result(number, board.rule.value, win_plies, solved, fours, budget.elapsed, fours_seconds)
+        *_, best = insights(board, default_rules(), budget)
+        seconds = budget.elapsed
+    proved = best.worth > DECIDED
+    solved = proved or best.line[0] == first
+    return Result(number, board.rule.value, win_plies, solved, proved, fours, seconds, fours_seconds)
 
 
 def table(results: Sequence[Result]) -> str:
     """Return the results by length of the known win and by rule, and the times."""
-    lines = [f"{'':<14}{'positions':>10}{'solved':>8}{'%':>7}{'by fours':>10}{'median s':>10}{'p90 s':>8}"]
+    lines = [f"{'':<14}{'positions':>10}{'solved':>8}{'%':>7}{'proved':>8}{'by fours':>10}{'median s':>10}{'p90 s':>8}"]
     groups = [("all", list(results))]
     groups += [(rule.value, [r for r in results if r.rule == rule.value]) for rule in Rule]
     for low, high in ((3, 3), (5, 5), (7, 7), (9, 9), (11, 11), (13, 13), (15, 19), (21, math.inf)):
@@ -81,11 +99,11 @@ def table(results: Sequence[Result]) -> str:
     for name, group in groups:
         if not group:
             continue
-        solved, fours = sum(r.solved for r in group), sum(r.fours for r in group)
+        solved, proved, fours = sum(r.solved for r in group), sum(r.proved for r in group), sum(r.fours for r in group)
         # Each time twice, since a lone one has no quantiles.
         times = quantiles([r.seconds for r in group] * 2, n=10, method="inclusive")
         lines.append(
-            f"{name:<14}{len(group):>10}{solved:>8}{100 * solved / len(group):>7.1f}{fours:>10}"
+            f"{name:<14}{len(group):>10}{solved:>8}{100 * solved / len(group):>7.1f}{proved:>8}{fours:>10}"
             f"{times[4]:>10.4f}{times[8]:>8.3f}"
         )
     lines.append(f"fours alone: {sum(r.fours_seconds for r in results):.2f} s for all positions together")
@@ -113,8 +131,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     results = []
     interrupted = False
     try:
-        for number, (board, win_plies) in tqdm(chosen, disable=None, unit="position"):
-            results.append(measure(number, board, win_plies, options.seconds))
+        for number, position in tqdm(chosen, disable=None, unit="position"):
+            results.append(measure(number, position, options.seconds))
     except KeyboardInterrupt:
         interrupted = True
     if results:

@@ -10,12 +10,14 @@ import pytest
 
 from env import BLACK, Board, Rule
 from env.bitboard import Bitboard
-from env.coords import parse_cell
+from env.coords import cell_name, parse_cell
 from experiments import tactics_report as report
 from rl.search.budget import Budget, BudgetSpent
 from rl.search.forced_wins import Proof, forced_win, prove
 from rl.search.fours import FourSearch, fours_by_definition
 from rl.search.line_codes import code_of
+from rl.search.rule_file import default_rules
+from rl.search.search import Search
 from rl.search.threat_board import ThreatBoard
 from rl.search.threat_tables import ThreatTables, threats_by_definition, threes_by_definition
 from rl.search.threes import ThreeSearch
@@ -313,11 +315,15 @@ def test_the_report_measures_a_file_and_says_what_was_missed(
     file.write_text(json.dumps({"positions": [p for p in positions() if p["win_plies"] == 3][:4]}))
     assert report.main([str(file)]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"^all +4 +4 +100\.0 +4 ", out, re.M) and "fewer: none" in out
+    assert re.search(r"^all +4 +4 +100\.0 +4 +4 ", out, re.M) and "fewer: none" in out
     quiet = {"rule": "standard", "moves": "h8a1", "to_move": "black", "win_plies": 9}
     file.write_text(json.dumps({"positions": [quiet]}))
     assert report.main([str(file), "--seconds", "0.01"]) == 1
     assert "0 (standard, 9 plies)" in capsys.readouterr().out
+    first = Search(board_of("h8a1", Rule.STANDARD), default_rules(), Budget()).first_moves()[0]
+    file.write_text(json.dumps({"positions": [{**quiet, "first": cell_name(first, 15, 15)}]}))
+    assert report.main([str(file), "--seconds", "1e-6"]) == 0  # the player's first thought, which proves nothing
+    assert re.search(r"^all +1 +1 +100\.0 +0 +0 ", capsys.readouterr().out, re.M)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 """The game of Gomoku and its Gymnasium face; it knows no learning. Importing it registers "Gomoku-v0".
+All but that face needs NumPy alone, so a reader of the lessons can do without Gymnasium.
 
 Reading order: coords, lines, rules, windows, patterns, renju, board, bitboard, symmetry, record, record_text,
 sgf_tree, setup_stones, sgf, psq, gomocup, observation, render, svg, lockstep, gomoku_env, vector_env, aec.
@@ -6,7 +7,6 @@ Shapes: H rows, W columns, A = H * W cells, N positions, E parallel games.
 """
 
 from env.board import Board, ForbiddenMoveError
-from env.gomoku_env import GomokuEnv
 from env.lockstep import Lockstep
 from env.observation import Positions
 from env.record import GameRecord, RecordError
@@ -21,7 +21,6 @@ __all__ = [
     "Forbidden",
     "ForbiddenMoveError",
     "GameRecord",
-    "GomokuEnv",
     "IllegalMoveError",
     "Lockstep",
     "Outcome",
@@ -30,3 +29,11 @@ __all__ = [
     "Rule",
     "SettingsError",
 ]
+
+try:
+    from env.gomoku_env import GomokuEnv
+except ModuleNotFoundError as error:
+    if error.name != "gymnasium":
+        raise
+else:
+    __all__ += ["GomokuEnv"]

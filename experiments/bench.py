@@ -36,7 +36,7 @@ LOOP_SETTINGS = ("imitation_epochs=0", f"start={shipped('policy')}", "puzzles=20
 
 def table(lines: list[Line], roof: float) -> str:
     """The lines as text, one each."""
-    text = [f"{'':<34}{'ours':>10}{'(min .. max)':>22}{'/PyTorch':>10}{'/readable':>10}{'of roof':>9}"]
+    text = [f"{'':<34}{'ours':>10}{'(min .. max)':>22}{'/PyTorch':>10}{'/readable':>10}{'of roof':>9}{'MB':>7}"]
     for line in lines:
         times = np.array(line.race.seconds[OURS]) * 1e6
         ratios = "".join(
@@ -44,10 +44,13 @@ def table(lines: list[Line], roof: float) -> str:
             for other in (TORCH, READABLE)
         )
         fraction = f"{line.flop / line.race.median(OURS) / roof:>9.0%}" if line.flop else f"{'':>9}"
+        memory = f"{line.peak / 1e6:>7,.1f}" if line.peak else f"{'':>7}"
         spread = f"({times.min():,.1f} .. {times.max():,.1f})"
         first = f"{line.race.what:<34}{np.median(times):>10,.1f}{spread:>22}"
-        text.append(f"{first}{ratios}{fraction}  {line.note}".rstrip())
-    return "\n".join(text) + "\n\nours: median CPU microseconds a position, board or step, smallest and largest"
+        text.append(f"{first}{ratios}{fraction}{memory}  {line.note}".rstrip())
+    units = "ours: median CPU microseconds a position, board or step, smallest and largest"
+    held = "MB: of a pass, what the network holds afterwards; of steps and self-play, the most held at a time"
+    return "\n".join([*text, "", units, held])
 
 
 def draw(lines: list[Line], path: Path) -> None:

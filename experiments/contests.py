@@ -18,14 +18,14 @@ from env import Rule
 from env.lockstep import Lockstep
 from env.observation import Positions
 from experiments.race import Race, Work, race
-from nn import PolicyNet, Sequential
-from nn.incremental import Incremental
+from nn import BoardNet, ConvPolicyNet, PolicyNet, Sequential
+from nn.cost import net_costs
 from nn.losses import weighted_cross_entropy
 from nn.optim import Adam
 from rl.agents import GreedyAgent
 from rl.agents.greedy import greedy_scores
 from rl.sampling import choose_cells
-from rl.watch import Watch
+from rl.watch import Watch, WatchingNet, kept_up_to_date
 
 if TYPE_CHECKING:
     from experiments.torch_twin import TorchTwin
@@ -34,18 +34,20 @@ OURS, TORCH, READABLE = "ours", "PyTorch", "readable"
 NO_NETWORK = "no network"
 GAMES = 1024
 PLIES = 8  # of all games, in one round of the self-play race
+UNTIL_NEW = 16  # rounds, after which most games have ended and begun anew
 TORCH_BATCHES = (32, 64, 128, 256, 1024)
 SIZES, BATCHES = (9, 15, 19, 25), (1, 4, 16, 64, 256, 1024, 4096)
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table: a race, what a unit costs in FLOP (0: no matter) and what else is to be told."""
+    """One line of the table: a race, what a unit costs in FLOP and the most bytes held (0: no matter), what else."""
 
     part: str
     race: Race
     flop: float = 0.0
     note: str = ""
+    peak: int = 0
 
     def as_dict(self, roof: float) -> dict[str, Any]:
         """Plain values for JSON; `roof` in FLOP a second."""
@@ -53,6 +55,8 @@ class Line:
         for other in (TORCH, READABLE):
             if other in self.race.seconds:
                 out[f"ours_over_{other.lower()}"] = self.race.ratio(OURS, other)
+        if self.peak:
+            out["peak_bytes"] = self.peak
         if self.flop:
             out["fraction_of_roof"] = self.flop / self.race.median(OURS) / roof
         return out
@@ -66,23 +70,27 @@ class Contests:
         self.rng = np.random.default_rng(1)
 
     def layers(self) -> list[Line]:
-        """Forward passes on 15x15."""
-        net = PolicyNet(rng=self.rng)
-        lines = []
+        """Forward passes on 15x15 and one more stone, of the default network and of the one that comes along."""
+        conv = ConvPolicyNet(rng=self.rng)
+        return [*self.passes(PolicyNet(rng=self.rng), "forward"), *self.passes(conv, type(conv).__name__)]
+
+    def passes(self, net: PolicyNet | ConvPolicyNet, name: str) -> list[Line]:
+        """Forward passes of one network, and one more stone against a pass of one position."""
+        lines, rounds = [], 4 * self.rounds
         for batch in (256, 32, 1):
-            x = self.positions(batch, 15)
-            contenders: dict[str, Work] = {OURS: partial(net.predict, x)}
-            if self.with_torch:
-                contenders[TORCH] = partial(self.twin(net, x).predict, x)
-            contenders[READABLE] = partial(Sequential(net.layers).predict, x)
-            found = race(f"forward, batch {batch}", "position", batch, contenders, self.rounds)
-            lines.append(Line("layers", found, forward_flop(net)))
-        x = self.positions(1, 15)
-        contenders = {OURS: self.one_more_stone(net)}
+            found = race(f"{name}, batch {batch}", "position", batch, self.contenders(net, batch), rounds)
+            lines.append(Line("layers", found, forward_flop(net), peak=net.memory()))
+        contenders = self.contenders(net, 1) | {OURS: self.one_more_stone(net)}
+        found = race(f"{name}, one more stone", "position", 1, contenders, rounds)
+        return [*lines, Line("layers", found)]
+
+    def contenders(self, net: PolicyNet | ConvPolicyNet, batch: int) -> dict[str, Work]:
+        """Forward passes of so many positions: ours, PyTorch's, the readable layers'."""
+        x = self.positions(batch, net.height)
+        contenders: dict[str, Work] = {OURS: partial(net.predict, x)}
         if self.with_torch:
             contenders[TORCH] = partial(self.twin(net, x).predict, x)
-        contenders[READABLE] = partial(Sequential(net.layers).predict, x)
-        return [*lines, Line("layers", race("one more stone", "position", 1, contenders, self.rounds))]
+        return contenders | {READABLE: partial(Sequential(net.layers).predict, x)}
 
     def training(self) -> list[Line]:
         """Training steps: loss, backward and Adam."""
@@ -103,21 +111,19 @@ class Contests:
                 training_step, readable.forward, readable.backward, Adam(slow.parameters()), *what
             )
             memory = peak_memory(ours)
-            found = race(f"training step {size}x{size}, batch {batch}", "step", 1, contenders, self.rounds)
-            lines.append(Line("training", found, 3 * batch * forward_flop(net), f"peak {memory / 1e6:.0f} MB"))
+            found = race(f"training step {size}x{size}, batch {batch}", "step", 1, contenders, 2 * self.rounds)
+            lines.append(Line("training", found, 3 * batch * forward_flop(net), peak=memory))
         return lines
 
     def selfplay(self) -> list[Line]:
         """Games in lockstep on 15x15: predict, sample, move, look for wins, begin anew; whole passes and watched."""
         net = PolicyNet(rng=self.rng)
         whole, watched = self.play_on(net.predict), self.play_watched(net)
-        memories = [
-            peak_memory(lambda: self.play_on(net.copy().predict)()),
-            peak_memory(lambda: self.play_watched(net)()),
-        ]
         nothing = np.zeros((GAMES, 225), dtype=np.float32)
+        peaks = [peak_memory(lambda: self.play_on(net.copy().predict)()), peak_memory(lambda: self.play_watched(net)())]
+        growth = [held_after(self.play_on(lambda x: nothing), UNTIL_NEW), held_after(self.play_watched(net), UNTIL_NEW)]
         contenders: dict[str, Work] = {OURS: whole, "watched": watched, NO_NETWORK: self.play_on(lambda x: nothing)}
-        notes = [f"peak {memory / 1e6:.0f} MB" for memory in memories]
+        notes = [f"{grown / 1e6:+.1f} MB after {UNTIL_NEW * PLIES} plies" for grown in growth]
         if self.with_torch:
             x = self.positions(GAMES, 15)
             twin = self.twin(net, x)
@@ -126,12 +132,13 @@ class Contests:
             best = int(min(by, key=lambda batch: min(times[batch])))  # the batch that can be fastest
             contenders[TORCH] = self.play_on(partial(twin.predict_by, best))
             notes[0] += f", PyTorch {best} at a time"
-        rounds = max(3, self.rounds // 3)
+        rounds = max(3, self.rounds // 2)
         found = race(f"self-play, {GAMES} games", "position", GAMES * PLIES, contenders, rounds)
         notes[0] += f", all but the network {found.ratio(NO_NETWORK, OURS):.1%}"
         others = {name: times for name, times in found.seconds.items() if name == TORCH}
         incremental = Race("the same, watched", found.unit, {OURS: found.seconds["watched"], **others})
-        return [Line("selfplay", found, forward_flop(net), notes[0]), Line("selfplay", incremental, note=notes[1])]
+        whole_passes = Line("selfplay", found, forward_flop(net), notes[0], peaks[0])
+        return [whole_passes, Line("selfplay", incremental, note=notes[1], peak=peaks[1])]
 
     def greedy(self) -> list[Line]:
         """The heuristic over many boards at once."""
@@ -159,14 +166,12 @@ class Contests:
         for size in SIZES:
             for batch in BATCHES:
                 net = PolicyNet(size, size, rng=self.rng)
-                x = self.positions(batch, size)
-                contenders: dict[str, Work] = {OURS: partial(net.predict, x)}
-                if self.with_torch:
-                    contenders[TORCH] = partial(self.twin(net, x).predict, x)
+                contenders = self.contenders(net, batch)
+                del contenders[READABLE]  # it would take longest, and is compared already
                 rounds = max(3, self.rounds // 4)
                 found = race(f"forward {size}x{size}, batch {batch}", "position", batch, contenders, rounds)
-                held = f"{1 / found.median(OURS):,.0f} positions/s, {net.memory() / 1e6:.1f} MB held"
-                lines.append(Line("size", found, forward_flop(net), held))
+                speed = f"{1 / found.median(OURS):,.0f} positions/s"
+                lines.append(Line("size", found, forward_flop(net), speed, net.memory()))
         return lines
 
     def positions(self, count: int, size: int) -> Any:
@@ -174,7 +179,7 @@ class Contests:
         stones = self.rng.random((count, 1, size, size))
         return np.concatenate([stones < 0.2, stones > 0.8], axis=1).astype(np.float32)
 
-    def twin(self, net: PolicyNet, x: Any) -> TorchTwin:
+    def twin(self, net: BoardNet, x: Any) -> TorchTwin:
         """The network in PyTorch, once it has shown that it gives the same logits."""
         from experiments.torch_twin import TorchTwin
 
@@ -212,9 +217,9 @@ class Contests:
 
         return work
 
-    def one_more_stone(self, net: PolicyNet) -> Work:
+    def one_more_stone(self, net: WatchingNet) -> Work:
         """A stone put somewhere or taken away again, and the logits after it."""
-        kept, one = Incremental(net, 1), np.arange(1)
+        kept, one = kept_up_to_date(net, 1), np.arange(1)
         cells = np.repeat(self.rng.permutation(225), 2).tolist()
         turn = 0
 
@@ -237,11 +242,9 @@ def training_step(
     adam.step()
 
 
-def forward_flop(net: PolicyNet) -> float:
+def forward_flop(net: BoardNet) -> float:
     """Multiplications and additions of one position's way through the network."""
-    first, second = net.filters
-    area = net.height * net.width
-    return 2.0 * area * (9 * net.planes * first + 9 * first * second + second * net.hidden + net.hidden)
+    return 2.0 * sum(layer.multiply_adds for layer in net_costs(net))
 
 
 def peak_memory(work: Work) -> int:
@@ -251,3 +254,15 @@ def peak_memory(work: Work) -> int:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak
+
+
+def held_after(work: Work, rounds: int) -> int:
+    """How many bytes more are held after so many rounds of `work` than after the first."""
+    tracemalloc.start()
+    work()
+    first = tracemalloc.get_traced_memory()[0]
+    for _ in range(rounds):
+        work()
+    grown = tracemalloc.get_traced_memory()[0] - first
+    tracemalloc.stop()
+    return grown

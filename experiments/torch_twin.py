@@ -1,4 +1,4 @@
-"""The policy network once more, in PyTorch: the contender of `gomoku bench`, and a check from outside.
+"""A network once more, in PyTorch: the contender of `gomoku bench`, and a check from outside.
 
 It is made from the same weights and must give the same logits; nothing else in the program knows PyTorch.
 """
@@ -11,29 +11,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nn import PolicyNet
+from nn import BoardNet, Conv2D, Dense, ReLU
+from nn.layers import Flatten, Layer
 
 Array = NDArray[np.float32]
 
 
 class TorchTwin:
-    """A PolicyNet's network with PyTorch's layers, loss and fused Adam, on one thread."""
+    """A network's layers (convolutions, dense layers, ReLU), loss and fused Adam in PyTorch, on one thread."""
 
-    def __init__(self, net: PolicyNet, learning_rate: float = 1e-3) -> None:
+    def __init__(self, net: BoardNet, learning_rate: float = 1e-3) -> None:
         torch.set_num_threads(1)
         self.dtype = net.dtype
-        first, second = net.filters
-        area = net.height * net.width
-        self.layers = torch.nn.Sequential(
-            torch.nn.Conv2d(net.planes, first, 3, padding=1),
-            torch.nn.ReLU(),
-            torch.nn.Conv2d(first, second, 3, padding=1),
-            torch.nn.ReLU(),
-            torch.nn.Flatten(),
-            torch.nn.Linear(second * area, net.hidden),
-            torch.nn.ReLU(),
-            torch.nn.Linear(net.hidden, area),
-        )
+        self.layers = torch.nn.Sequential(*[twin_of(layer) for layer in net.layers])
         with torch.no_grad():
             for theirs, ours in zip(self.layers.parameters(), net.parameters(), strict=True):
                 value = ours.value.T if ours.value.ndim == 2 else ours.value  # a Linear's weight is (outputs, inputs)
@@ -59,3 +49,15 @@ class TorchTwin:
         loss.backward()
         self.optimizer.step()
         return float(loss.detach())
+
+
+def twin_of(layer: Layer) -> torch.nn.Module:
+    """The layer's counterpart, with weights of its own. Raises TypeError if there is none."""
+    if isinstance(layer, Conv2D):
+        filters, planes = layer.weight.value.shape[:2]
+        return torch.nn.Conv2d(planes, filters, layer.kernel, padding=layer.padding)
+    if isinstance(layer, Dense):
+        return torch.nn.Linear(*layer.weight.value.shape)
+    if isinstance(layer, ReLU | Flatten):
+        return torch.nn.ReLU() if isinstance(layer, ReLU) else torch.nn.Flatten()
+    raise TypeError(f"no twin of {type(layer).__name__} in PyTorch")

@@ -9,7 +9,7 @@ import pytest
 from experiments import bench, contests
 from experiments.__main__ import main
 from experiments.bench import ONE_THREAD, report, table
-from experiments.contests import OURS, READABLE, TORCH, Contests, Line, forward_flop, peak_memory
+from experiments.contests import OURS, READABLE, TORCH, Contests, Line, forward_flop, held_after, peak_memory
 from experiments.race import Race, race
 from nn import PolicyNet
 
@@ -41,11 +41,12 @@ def test_flop_of_the_default_net() -> None:
 
 def test_table_and_json_tell_the_same() -> None:
     found = Race("forward, batch 8", "position", {OURS: [1e-4] * 3, TORCH: [2e-4] * 3, READABLE: [4e-4] * 3})
-    lines = [Line("layers", found, flop=2e6, note="a note")]
+    lines = [Line("layers", found, flop=2e6, note="a note", peak=3_000_000)]
     row = table(lines, roof=4e10).splitlines()[1]
-    assert " ".join(row.split()) == "forward, batch 8 100.0 (100.0 .. 100.0) 0.50 0.25 50% a note"
+    assert " ".join(row.split()) == "forward, batch 8 100.0 (100.0 .. 100.0) 0.50 0.25 50% 3.0 a note"
     told = json.loads(json.dumps(report(lines, 4e10)))["lines"][0]
     assert (told["ours_over_pytorch"], told["ours_over_readable"], told["fraction_of_roof"]) == (0.5, 0.25, 0.5)
+    assert told["peak_bytes"] == 3_000_000
 
 
 def test_peak_memory_counts_what_is_held_at_once() -> None:
@@ -56,8 +57,14 @@ def test_peak_memory_counts_what_is_held_at_once() -> None:
     assert 8e6 <= peak_memory(work) < 12e6
 
 
+def test_what_is_held_after_the_first_round_is_growth() -> None:
+    kept: list[np.ndarray] = []
+    assert 8e6 <= held_after(lambda: kept.append(np.zeros(250_000)), 4) < 9e6
+    assert held_after(lambda: np.zeros(250_000), 4) < 1e5
+
+
 def test_every_part_runs_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"GAMES": 512, "PLIES": 1, "SIZES": (5,), "BATCHES": (1, 3)}.items():
+    for name, value in {"GAMES": 512, "PLIES": 1, "UNTIL_NEW": 1, "SIZES": (5,), "BATCHES": (1, 3)}.items():
         monkeypatch.setattr(contests, name, value)
     monkeypatch.setattr(contests, "race", lambda *args: race(*args[:4], rounds=3, seconds=0))
     every = Contests(3, with_torch=False)

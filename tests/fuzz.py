@@ -8,17 +8,13 @@ A case is a number: it says which reader, which of its examples, and which mutat
 """
 
 import argparse
-import hashlib
-import io
 import json
 import random
-import re
 import resource
 import signal
 import sys
 import tempfile
 import traceback
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +24,8 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+from mutations import mutated  # noqa: E402
 
 from env import Board, Rule  # noqa: E402
 from env.record import GameRecord  # noqa: E402
@@ -46,23 +44,19 @@ from experiments.pairing import read_openings  # noqa: E402
 from experiments.protocol_game import ProtocolGame  # noqa: E402
 from experiments.run_dir import RunDir, read_json  # noqa: E402
 from experiments.session import GameSession  # noqa: E402
+from experiments.sweep_plan import plan_from as sweep_from  # noqa: E402
+from experiments.sweep_results import final_rates  # noqa: E402
 from experiments.tactics_report import load as load_tactics  # noqa: E402
 from experiments.tournament import read_pairs  # noqa: E402
 from experiments.tournament_plan import plan_from  # noqa: E402
 from nn import load_net, make_net  # noqa: E402
-from nn.weights import SEAL, load_arrays, save_arrays  # noqa: E402
+from nn.weights import load_arrays, save_arrays  # noqa: E402
 from rl.agents import make_agent  # noqa: E402
 from rl.q_table import QTable  # noqa: E402
 from rl.search.rule_file import DEFAULT, RuleFile  # noqa: E402
 
 HANG = 5.0  # seconds
 MEMORY = 4 << 30  # bytes of address space beyond which an array is refused by the machine, which counts as a fault
-WORDS = (
-    b"999999999", b"1000000000", b"9" * 400, b"-1", b"0", b"1e400", b"-0.0", b"NaN", b"Infinity", b"null", b"true",
-    b'""', b"[]", b"{}", b"[" * 2000, b'{"a":' * 1500, b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r\n", b"\n", b";",
-    b"(" * 2000, b"\\", b'"', b"'", b",", b"=", b":", b"../../etc/passwd", b"/dev/null", b"\xe2\x80\xae", b"\xd9\xa3",
-    b"a1", b"z99", b"o15", b" ",
-)  # fmt: skip
 
 
 class Reader(NamedTuple):
@@ -79,76 +73,6 @@ class Reader(NamedTuple):
 
 class Hang(BaseException):
     """A case took longer than HANG."""
-
-
-def mutated(data: bytes, chance: random.Random, other: bytes) -> bytes:
-    """The data with one to four things done to it."""
-    if data.startswith(b"PK") and chance.random() < 0.9:
-        return rebuilt(data, chance, other)
-    for _ in range(chance.choice((1, 1, 2, 4))):
-        data = once_mutated(data, chance, other)
-    return data
-
-
-def once_mutated(data: bytes, chance: random.Random, other: bytes) -> bytes:
-    start = chance.randrange(len(data) + 1)
-    end = min(len(data), start + chance.choice((1, 2, 8, 64)))
-    numbers = list(re.finditer(rb"-?\d+", data))
-    match chance.randrange(8):
-        case 0:  # one bit
-            return data[:start] + bytes(b ^ 1 << chance.randrange(8) for b in data[start:end][:1]) + data[start + 1 :]
-        case 1:
-            return data[:start] + data[end:]
-        case 2:
-            return data[:end] + data[start:end] * chance.choice((1, 1, 50)) + data[end:]
-        case 3:
-            return data[:start] + chance.randbytes(end - start) + data[end:]
-        case 4:
-            return data[:start]
-        case 5 if numbers:
-            number = chance.choice(numbers)
-            return data[: number.start()] + chance.choice(WORDS) + data[number.end() :]
-        case 6 if other:
-            at = chance.randrange(len(other))
-            return data[:start] + other[at : at + chance.choice((4, 40, 400))] + data[end:]
-        case _:
-            return data[:start] + chance.choice(WORDS) + data[chance.choice((start, end)) :]
-
-
-def rebuilt(data: bytes, chance: random.Random, other: bytes) -> bytes:
-    """An archive with one entry changed, renamed, dropped or doubled, and every checksum made right again."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        entries = [(info.filename, archive.read(info)) for info in archive.infolist()]
-        is_sealed = archive.comment.startswith(SEAL)
-    which = chance.randrange(len(entries))
-    if "meta.json" in dict(entries) and chance.random() < 0.5:
-        which = [name for name, _ in entries].index("meta.json")
-    name, content = entries[which]
-    match chance.randrange(6):
-        case 0:
-            entries[which] = (chance.choice(("file.npy", "../x.npy", "", "a" * 300, name.upper())), content)
-        case 1:
-            entries.pop(which)
-        case 2:  # an array that claims to be enormous, of another type, or another shape
-            begin = content[:128]
-            claim = chance.choice((b"(1000000000,), ", b"(99999, 99999), ", b"(), ", b"(-1,), ", b"(0, 5), "))
-            begin = re.sub(rb"\([\d, ]*\), ?", claim, begin)[:127].ljust(127) + b"\n"
-            if chance.random() < 0.3:
-                begin = begin.replace(b"<f4", chance.choice((b"|O", b"<f8", b"<c8", b"<i4", b"<U9")))
-            entries[which] = (name, begin + content[128:])
-        case _:
-            entries[which] = (name, once_mutated(content, chance, other))
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for entry, content in entries:
-            archive.writestr(zipfile.ZipInfo(entry or "x", (1980, 1, 1, 0, 0, 0)), content)
-        archive.comment = SEAL + b"0" * 64 if is_sealed else b""
-    return sealed(buffer.getvalue()) if is_sealed else buffer.getvalue()
-
-
-def sealed(data: bytes) -> bytes:
-    """The data with the checksum at its end that fits the rest."""
-    return data[:-64] + hashlib.sha256(data[:-64]).hexdigest().encode()
 
 
 def told(error: BaseException) -> bool:
@@ -246,6 +170,12 @@ def readers(folder: Path) -> list[Reader]:
         read_metrics(path)
         return unchanged(path.read_bytes, lambda: MetricsLog(path, 3).close())
 
+    def result_file(path: Path) -> None:
+        (folder / "sweep" / "x__s1").mkdir(parents=True, exist_ok=True)
+        (folder / "sweep" / "x__s1" / "curve.png").touch()
+        (folder / "sweep" / "x__s1" / "result.json").write_bytes(path.read_bytes())
+        final_rates(folder / "sweep", {"x__s1": config})
+
     def agent(path: Path) -> None:
         spec = path.read_bytes().decode(errors="replace")
         if not spec.strip().startswith("brain"):  # which is a command to be run
@@ -270,6 +200,7 @@ def readers(folder: Path) -> list[Reader]:
              b"policy:x.npz,views=8", b"threat:rules=x.json", b"qlearning:q.npz"]  # fmt: skip
     toml_files = all_of(ROOT / "experiments" / "presets", "*.toml")
     lines = [b"games=100\nname=x y\nopponents={ self = 0.5, greedy = 1 }\nfilters=[1, 2]"]
+    sweep = json.dumps({"runs": {f"games=8__s{seed}": config.as_dict() for seed in (1, 2)}}).encode()
     settings_file = [json.dumps(config.as_dict()).encode()]
     plan = plan_from(settings, "settings")
     pair_lines = [line.replace("=a ", f"={black} ").replace("=b ", f"={white} ")
@@ -283,6 +214,8 @@ def readers(folder: Path) -> list[Reader]:
         Reader("config", ".toml", toml_files, toml),
         Reader("--set", ".txt", lines, settings_of_a_line),
         Reader("config.json", ".json", settings_file, lambda path: config_from(read_json(path)) and None),
+        Reader("sweep", ".json", [sweep], lambda path: sweep_from(read_json(path), path) and None),
+        Reader("result", ".json", all_of(ROOT / "experiments" / "results" / "quick", "*/result.json"), result_file),
         Reader("plan", ".json", [json.dumps(settings).encode()], lambda path: plan_from(read_json(path), "x") and None),
         Reader("rules", ".json", [default], rule_file),
         Reader("sgf", ".sgf", all_of(games, "*.sgf"), lambda path: read_games(path) and None),

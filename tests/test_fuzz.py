@@ -7,11 +7,12 @@ import zipfile
 import fuzz
 import numpy as np
 import pytest
+from mutations import sealed
 
 from experiments.errors import UserError
 from experiments.example_files import load_examples
 from nn import make_net
-from nn.weights import WeightsError, load_arrays, save_arrays
+from nn.weights import SEAL, WeightsError, load_arrays, save_arrays
 
 CASES = 840
 
@@ -69,8 +70,8 @@ def test_a_header_that_claims_a_thousand_million_numbers_asks_for_no_memory(load
     save_arrays(path, {"states": np.zeros((3, 4, 4), np.int8)}, {})
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("actions.npy", head.getvalue() + bytes(24))
-        archive.comment = fuzz.SEAL + b"0" * 64
-    path.write_bytes(fuzz.sealed(path.read_bytes()))
+        archive.comment = SEAL + b"0" * 64
+    path.write_bytes(sealed(path.read_bytes()))
     tracemalloc.start()
     with pytest.raises((UserError, WeightsError), match="claims shape"):
         load(path)

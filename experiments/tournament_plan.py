@@ -117,6 +117,7 @@ def plan_from(config: Mapping[str, Any], where: str) -> Plan:
     try:
         rule = Rule(config["rule"])
         setting = Setting(config["height"], config["width"], config["win_length"], rule)
+        setting.board()  # or there is no such board, and nothing of its size is made
         given = [parse_opening(str(text), setting.board()) for text in config["openings"]]
         sprt = Sprt(*map(float, config["sprt"])) if config["sprt"] else None
     except (OpeningError, ValueError, TypeError) as error:

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from env import GameRecord
 from experiments import tournament
 from experiments.__main__ import main
+from experiments.errors import UserError
 from nn import PolicyNet
 from rl.agents import RandomAgent
 from rl.openings import is_balanced
@@ -296,3 +297,11 @@ def test_a_directory_that_is_no_tournament_is_told(
     assert complaint in err and err.count("\n") == 1
     assert (tmp_path / name).read_text() == text
 
+
+def test_a_plan_with_an_enormous_board_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    config = {
+        "players": ["greedy", "random"], "games": 2, "height": 10**9, "width": 6, "win_length": 4, "rule": "freestyle",
+        "openings": [], "openings_from": "", "opening_plies": 2, "seed": 1, "anchor": "", "sprt": [], "files": {},
+    }  # fmt: skip
+    with pytest.raises(UserError, match="height 1000000000: a board has from 3 to 25"):
+        tournament.plan_from(config, "config.json")

@@ -147,9 +147,9 @@ def test_the_longer_the_time_the_more_of_it_goes_to_proofs():
 def test_proofs_without_a_clock_end_too(monkeypatch):
     monkeypatch.setattr(insights_module, "MOST_PROVING", 50)
     monkeypatch.setattr(insights_module, "MOST_TESTING", 50)
-    moves = "h8i9h10h9g9i11i7f10"
-    *_, last = insights(board_of(moves), default_rules(), Budget(), 1)
-    assert last.depth == 1 and 50 < last.nodes < 1500
+    hard = "k4j3i3i1l2i5k1g2j4e2f1g6h3m1h5l4e4i8o1f5n1"  # a win of 21 moves or more, not found in 3,000 nodes
+    *_, last = insights(board_of(hard), default_rules(), Budget(), 1)
+    assert last.depth == 1 and 50 < last.nodes < 1000
 
 
 def test_a_move_that_loses_to_a_forced_win_is_not_played():

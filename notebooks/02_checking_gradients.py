@@ -38,7 +38,7 @@ rng = np.random.default_rng(2)
 #
 # The slope of tanh is known: 1 - tanh². Here are three ways to get it from differences, with a nudge h:
 #
-# $$\frac{f(x+h) - f(x)}{h} \qquad \frac{f(x+h) - f(x-h)}{2h} \qquad
+# $$\frac{f(x+h) - f(x)}{h} \quad \frac{f(x+h) - f(x-h)}{2h} \quad
 # \frac{8\,(f(x+h) - f(x-h)) - (f(x+2h) - f(x-2h))}{12h}$$
 #
 # **Which h is the best?** The smaller the better?

@@ -2,9 +2,12 @@
 
 import ast
 import base64
+import configparser
 import io
 import re
 import resource
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -28,7 +31,7 @@ SHOWN = {
     "03_from_java_to_numpy": (4, 20),
     "04_the_board_and_its_rules": (6, 14),
     "05_policy_gradient_by_hand": (5, 12),
-    "06_learning_curves": (2, 1),
+    "06_learning_curves": (4, 8),
     "07_what_the_network_sees": (8, 7),
     "08_arena": (6, 11),
     "09_what_goes_wrong": (5, 13),
@@ -84,6 +87,20 @@ def test_no_picture_is_empty(source: Path) -> None:
     for picture in pictures(run(source)[0]) + pictures(committed(source)):
         assert picture[..., :3].std() > 0.05
         assert picture.shape[1] <= 1250
+
+
+def test_the_first_five_need_numpy_matplotlib_and_jupyter_alone() -> None:
+    """All they import, in a Python that has none of the other packages this program knows of."""
+    known = configparser.ConfigParser()
+    known.read(ROOT / "setup.cfg")
+    texts = [known["options"]["install_requires"], *known["options.extras_require"].values()]
+    others = set(re.findall(r"^([a-zA-Z]+)", "\n".join(texts), flags=re.MULTILINE)) - {"numpy", "matplotlib"}
+    assert {"gymnasium", "tqdm", "anywidget"} <= others
+    nodes = [node for source in LESSONS[:5] for node in ast.walk(ast.parse(source.read_text()))]
+    imports = [ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert len(imports) > 20
+    lines = ["import sys", f"sys.modules.update(dict.fromkeys({sorted(others)}))", *imports]
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True, cwd=ROOT)
 
 
 @each_lesson

@@ -188,6 +188,12 @@ def test_phases():
     assert depth == 8 and 0 < region.sum() < 225 and region[board.moves[-1]]
     assert phase(Board.from_moves(board.moves[:9]))[0] == 6 and phase(Board.from_moves(board.moves[:10]))[0] == 4
     assert phase(Board.from_moves(board.moves[:112]))[0] == 4 and phase(Board.from_moves(board.moves[:113]))[0] == 8
+    small = Board.from_moves([0, 1, 2, 3, 4, 5, 6, 7], 4, 4, 4)  # half of it is taken
+    assert phase(small)[0] == 6  # few stones: still the opening
+    even = Board.from_moves(range(18), 6, 6, 6)
+    assert phase(even)[0] == 8
+    even.undo()
+    assert phase(even)[0] == 4
     near = [max(abs(cell // 15 - last // 15), abs(cell % 15 - last % 15)) for cell in range(225)
             for last in board.moves[-6:]]  # fmt: skip
     assert [min(near[6 * cell : 6 * cell + 6]) <= 4 for cell in range(225)] == region.tolist()

@@ -47,7 +47,8 @@ def comparison_chart(ax: Axes, experiments: Experiments, measure: str) -> Axes:
 
     for place, runs in enumerate(experiments.values()):
         shares = np.array([measures(last_evaluation(rows))[measure] for rows in runs])  # (runs,)
-        ax.plot(shares, np.full(len(shares), place + BELOW * (len(shares) > 1)), "o", color="0.45", markersize=4.5, fillstyle="none")
+        height = np.full(len(shares), place + BELOW * (len(shares) > 1))
+        ax.plot(shares, height, "o", color="0.45", markersize=4.5, fillstyle="none")
         if len(shares) > 1:
             middle, low, high = mean_interval(shares)
             arms = [[middle - low], [high - middle]]

@@ -62,7 +62,9 @@ def test_without_views_it_plays_the_games_of_play(make):
     np.testing.assert_allclose(watched.log_p, decisions.log_p, atol=1e-9)
 
 
-@pytest.mark.parametrize(("size", "make"), [((7, 7), small_net), ((6, 8), small_net), ((6, 8), small_conv), ((6, 8), small_line)])
+@pytest.mark.parametrize(
+    ("size", "make"), [((7, 7), small_net), ((6, 8), small_net), ((6, 8), small_conv), ((6, 8), small_line)]
+)
 def test_every_decision_was_drawn_from_what_the_network_says_of_what_it_saw(size, make):
     net, _, decisions = played(play_watched, True, size=size, make=make, memory=[])
     log_p = masked_log_softmax(net.predict(decisions.planes) / 0.8, decisions.legal)

@@ -129,6 +129,20 @@ class Screen:
         x, y = grid.point(parse_cell(name, game.board.height, game.board.width))
         self.click(x + across * grid.unit, y + down * grid.unit)
 
+    def mouse(self, widget: Any, x: float, y: float, *, drag: float = 0) -> None:
+        """Press the button over a widget, pull it so many pixels to the right, let go."""
+        at = [round(widget.winfo_rootx() + x), round(widget.winfo_rooty() + y)]
+        over: list[object] = []
+        widget.bind("<ButtonRelease-1>", over.append, add="+")
+        if shutil.which("xdotool"):
+            for words in (("mousemove", *at), ("mousedown", 1), ("mousemove", at[0] + drag, at[1]), ("mouseup", 1)):
+                subprocess.run(["xdotool", *map(str, words)], check=True)
+                self.window.root.update()
+        else:
+            for event, right in (("<Enter>", 0), ("<Button-1>", 0), ("<B1-Motion>", drag), ("<ButtonRelease-1>", drag)):
+                widget.event_generate(event, x=round(x + right), y=round(y))
+        self.wait(lambda: over)
+
     def press(self, name: str) -> None:
         self.window.buttons[name]()
         self.window.root.update()
@@ -542,14 +556,18 @@ def test_rules_are_edited_while_their_player_thinks(
     assert [rule.weight for rule in agent.rules().rules] == [1.0] * 8
     abandoned: list[int] = []
     seen.session.listen(lambda: abandoned.append(1))
-    panel.weights["open_three"].set(0.25)
-    panel.after_cancel("none")
-    panel._settled("open_three")
-    panel.switches["centre"].set(False)
-    panel._switched("centre")
+    rows = panel.winfo_children()[0].winfo_children()
+    switches, sliders = ([each for each in rows if each.winfo_class() == kind] for kind in ("TCheckbutton", "TScale"))
+    order = [rule.id for rule in agent.rules().rules]
+    seen.wait(lambda: sliders[-1].winfo_width() > 100 and sliders[-1].winfo_viewable())
+    slider = sliders[order.index("open_three")]
+    seen.mouse(slider, slider.winfo_width() - 10, slider.winfo_height() / 2, drag=-90)  # by its handle
+    seen.wait(lambda: not panel._pending)
+    seen.mouse(switches[order.index("centre")], 8, switches[0].winfo_height() / 2)
     by_id = {rule.id: rule for rule in agent.rules().rules}
-    assert (by_id["open_three"].weight, by_id["centre"].enabled, by_id["four"].weight) == (0.25, False, 1.0)
+    assert 0.2 < by_id["open_three"].weight < 0.8 and not by_id["centre"].enabled and by_id["four"].weight == 1
     assert load_rules(path) == agent.rules() and len(abandoned) == 2
+    assert panel.message.get() == f"saved in {path}"
     monkeypatch.setattr(rule_desk, "play_match", lambda *_: iter([result_of([])]))
     panel.match()
     seen.wait(lambda: panel._match.is_over and "of 20 games" in panel.message.get())

@@ -20,7 +20,7 @@ from env.record_text import MAX_BYTES, decode, printable
 from experiments.config import config_from
 from experiments.errors import UserError
 from experiments.run_dir import read_json
-from rl.agents import Agent
+from rl.agents import Agent, PolicyAgent
 from rl.arena import random_opening
 from rl.fleet import MOST_JOBS, Fleet, InProcess, Processes
 from rl.middle import middle_cells
@@ -119,8 +119,9 @@ def board_size(args: argparse.Namespace, agents: Sequence[Agent]) -> tuple[int, 
         asked = (args.height, args.width)
     else:
         asked = next(iter(own.values()), (DEFAULT_SIZE, DEFAULT_SIZE))
+    movable = {agent.name for agent in agents if isinstance(agent, PolicyAgent) and agent.net.fits(*asked)}
     for name, size in own.items():
-        if size != asked:
+        if size != asked and name not in movable:
             raise UserError(f"{name} plays on {size[0]}x{size[1]} only; the board is {asked[0]}x{asked[1]}")
     return asked
 

@@ -9,7 +9,7 @@ from env import Board
 from experiments.thought import Mind
 from nn import BoardNet
 from nn.weights import WeightsError
-from rl.agents import make_agent
+from rl.agents import PolicyAgent, make_agent
 
 HUMAN = "human"
 DEFAULT_AGENT = "alphabeta"  # the strongest that needs no file
@@ -49,6 +49,8 @@ def seat(spec: str, board: Board) -> Player:
     net = getattr(agent, "net", None)
     if not isinstance(net, BoardNet):
         return Player(spec, Mind(agent))
+    if isinstance(agent, PolicyAgent) and net.fits(board.height, board.width):
+        return Player(spec, Mind(agent), agent.net_for(board.height, board.width).copy())
     if (net.height, net.width) != (board.height, board.width):
         sizes = f"{net.height}x{net.width} only; this board is {board.height}x{board.width}"
         return stand_in(spec, f"{spec} plays on {sizes}")

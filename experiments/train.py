@@ -208,7 +208,7 @@ def check_evaluation(config: Config) -> None:
     """
     for name in {*config.evaluate_against, *config.opponents, config.drill_opponent} - {SELF, POOL}:
         agent = make_agent(name)
-        if isinstance(agent, PolicyAgent) and (agent.net.height, agent.net.width) != (config.height, config.width):
+        if isinstance(agent, PolicyAgent) and not agent.net.fits(config.height, config.width):
             own = f"{agent.net.height}x{agent.net.width}"
             raise UserError(f"{name} plays on {own} only; the board is {config.height}x{config.width}")
     random_opening(lambda: new_board(config), config.evaluation_plies, np.random.default_rng(0))

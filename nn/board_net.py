@@ -126,6 +126,16 @@ class BoardNet(Sequential):
             its[...] = mine
         return net
 
+    def fits(self, height: int, width: int) -> bool:
+        """Whether it is for this board, or ``on_board`` makes it so."""
+        if (height, width) == (self.height, self.width):
+            return True
+        try:
+            self.on_board(height, width)
+        except ShapeError:
+            return False
+        return True
+
     def arrays(self) -> dict[str, FloatArray]:
         """Return the net's own arrays by name: the values of all parameters, then the statistics."""
         return {parameter.name: parameter.value for parameter in self.parameters()} | self.statistics()

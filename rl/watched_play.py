@@ -41,7 +41,8 @@ def play_watched(
     views = Views(games.height, games.width)
     view = views.draw(2 * games.games, symmetric, rng).reshape(games.games, 2)
     policies = {i: agent for i, agent in enumerate(opponents) if isinstance(agent, PolicyAgent) and agent.views == 1}
-    nets: dict[int, WatchingNet] = {i: agent.net for i, agent in policies.items() if can_watch(agent.net)}
+    theirs = {i: agent.net_for(games.height, games.width) for i, agent in policies.items()}
+    nets: dict[int, WatchingNet] = {i: its for i, its in theirs.items() if can_watch(its)}
     nets[LEARNER] = net
     watching = [player for player in np.unique(seats[~games.over]).tolist() if player in nets]
     memory.extend([Workspace(net.dtype) for _ in range(3)] for _ in watching[len(memory) :])

@@ -118,3 +118,14 @@ def test_a_conv_network_watches_unless_several_of_its_windows_are_large():
     assert can_watch(small_conv()) and can_watch(small_net()) and not can_watch(small_conv(kernels=(3, 3)))
     with pytest.raises(ShapeError, match="only the first window"):
         played(play_watched, True, make=partial(small_conv, kernels=(3, 3)), memory=[])
+
+
+def test_a_policy_of_another_board_watches_from_its_copy_for_this_one():
+    elsewhere = PolicyAgent(small_line(3, 5, 5), 0.7)
+    games = Lockstep(4, 7, 7, win_length=4)
+    seats = np.array([[LEARNER, 0]] * 4)
+    rng = np.random.default_rng(1)
+    decisions = play_watched(
+        small_line(), seats, [elsewhere], games, temperature=1.0, symmetric=False, rng=rng, memory=[]
+    )
+    assert games.over.all() and len(decisions) > 8 and (elsewhere.net.height, elsewhere.net.width) == (5, 5)

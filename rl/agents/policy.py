@@ -22,6 +22,7 @@ from rl.sampling import IntArray, RandomSource, choose_cells
 class PolicyAgent(BatchAgent):
     """Plays from softmax(logits / temperature) over the legal cells; temperature 0 plays the largest logit.
 
+    A network of convolutions alone plays on boards of any size.
     With `views` 8 the logits are `mean_log_p` over the eight symmetric views (the four that fit, on an oblong board).
     """
 
@@ -34,14 +35,21 @@ class PolicyAgent(BatchAgent):
         self.temperature = temperature
         self.name = name
         self.views = views
+        self._elsewhere: dict[tuple[int, int], BoardNet] = {}
 
     def choose_positions(self, positions: Positions, rng: RandomSource) -> IntArray:
-        """One legal cell a position. Returns (N,) int64. Raises ShapeError if the board is not the network's."""
-        if self.views == 1:
-            logits = self.net.logits(positions.seen(self.net.planes))
-        else:
-            logits = mean_log_p(self.net, positions)
+        """One legal cell a position. Returns (N,) int64. Raises ShapeError for a board that does not fit the weights."""
+        net = self.net_for(*positions.planes.shape[2:])
+        logits = net.logits(positions.seen(net.planes)) if self.views == 1 else mean_log_p(net, positions)
         return choose_cells(logits, positions.legal, self.temperature, rng)
+
+    def net_for(self, height: int, width: int) -> BoardNet:
+        """The network, or its copy for a board of this size, made once. Raises ShapeError if its weights do not fit."""
+        if (height, width) == (self.net.height, self.net.width):
+            return self.net
+        if (height, width) not in self._elsewhere:
+            self._elsewhere[height, width] = self.net.on_board(height, width)
+        return self._elsewhere[height, width]
 
 
 def mean_log_p(net: BoardNet, positions: Positions) -> NDArray[np.floating]:

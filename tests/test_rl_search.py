@@ -98,6 +98,24 @@ def test_neither_the_table_nor_ceilings_change_the_worth_on_larger_boards(rule, 
     assert worths(True) == wanted
 
 
+@pytest.mark.parametrize("depth", [2, 3])
+def test_the_worth_is_that_of_the_best_first_move(depth):
+    """Searched alone, each move has the whole window; together, all but one are asked first whether they are better."""
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        board = Board(8, 8, 5)
+        for _ in range(7):
+            board.play(int(rng.choice(candidates(board))))
+        first = candidates(board)
+        alone = []
+        for cell in first:
+            search = Search(board, RULES, Budget())
+            search.barred = {*first} - {cell}
+            alone.append(search.worth(depth))
+        assert Search(board, RULES, Budget()).worth(depth) == max(alone)
+        assert len({*alone}) > 3
+
+
 def test_only_what_was_found_at_the_same_depth_is_looked_up():
     """A table full of lies about other depths changes nothing, nor do bounds that say nothing; others would."""
     board = Board.from_moves([40, 41, 50, 30], 9, 9, 5)

@@ -38,7 +38,7 @@ class PolicyAgent(BatchAgent):
         self._elsewhere: dict[tuple[int, int], BoardNet] = {}
 
     def choose_positions(self, positions: Positions, rng: RandomSource) -> IntArray:
-        """One legal cell a position. Returns (N,) int64. Raises ShapeError for a board that does not fit the weights."""
+        """One legal cell a position. Returns (N,) int64. Raises ShapeError for a board the weights do not fit."""
         net = self.net_for(*positions.planes.shape[2:])
         logits = net.logits(positions.seen(net.planes)) if self.views == 1 else mean_log_p(net, positions)
         return choose_cells(logits, positions.legal, self.temperature, rng)

@@ -119,7 +119,7 @@ assert abs(beaten["no baseline"].mean() - beaten["the whole recipe"].mean()) < 0
 # %% [markdown]
 # The drills. Whole games alone teach neither to take a win nor to block. If the drills stop when the games begin, the win
 # rate does not show it, but a quarter of the blocking is forgotten: **one measure is not enough.** The entropy bonus is
-# worth almost as much. The baseline makes no difference here that so few runs could show.
+# worth about half as much. The baseline makes no difference here that so few runs could show.
 #
 # Mind the dots with an interval of no width: there two seeds had equal results. With 200 games each that is luck, and the
 # formula cannot know it. Two seeds are a beginning, not a proof.

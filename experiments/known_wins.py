@@ -36,7 +36,7 @@ def load_known_wins(path: Path) -> KnownWins:
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))["positions"]
         found = [_position(entry) for entry in entries]
-    except (OSError, ValueError, KeyError, TypeError) as error:  # ValueError: JSON, names of cells, illegal moves
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:  # JSON, cells, illegal moves, int(1e400)
         raise UserError(f"{path}: holds no positions with known wins: {error}") from None
     return KnownWins(*zip(*found, strict=True))
 

@@ -61,7 +61,7 @@ def load(path: Path) -> list[Position]:
     table = read_json(path)
     try:
         return [_position(entry) for entry in table["positions"]]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:  # OverflowError: int(1e400)
         raise UserError(f"{path}: not a file of positions: {error!r}; see {__name__}") from error
 
 

@@ -108,6 +108,11 @@ def test_here_and_now_nothing_is_stale():
     assert [turn.staleness.most for turn in turns] == [0] * 7 and turns[-1].games == 20
 
 
+def test_shares_that_wait_may_be_played_with_fewer_past_selves_than_they_were_drawn_for():
+    learner = a_learner(opponents={"pool": 1.0}, pool_at_once=4, staleness=1)
+    assert sum(turn.games for turn in updates(learner)) == 200  # the full pool of 4 is thinned to 3 on the way
+
+
 def test_shares_of_another_seed_are_refused():
     class Liar(Eager):
         def take(self):

@@ -71,10 +71,10 @@ def test_a_learner_that_goes_on_is_as_fast_as_the_narrowest_place(workers, bound
 
 
 def test_too_few_shares_out_leave_both_waiting():
-    costs = Costs(play=0.01, learn=0.01)
-    layout = Layout(workers=100, games=100, shares=1, staleness=1)  # at most two shares are out
-    assert games_per_second(costs, layout) == pytest.approx(100)
-    assert simulated(costs, layout).games_per_second == pytest.approx(100, rel=0.02)
+    costs = Costs(play=0.01, learn=0.005)
+    layout = Layout(workers=100, games=100, shares=1, staleness=1)  # two shares are out, each for 1 s, and 0.5 s learnt
+    assert games_per_second(costs, layout) == pytest.approx(200 / 1.5)
+    assert simulated(costs, layout).games_per_second == pytest.approx(200 / 1.5, rel=0.02)
 
 
 def test_the_formulas_bound_what_chance_leaves():

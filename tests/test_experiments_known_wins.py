@@ -37,9 +37,10 @@ def test_the_file_holds_legal_first_moves_and_players_differ():
 
 BROKEN = {"moves": "z9", "first": "q", "win_plies": 1}
 ENDLESS = '{"positions": [{"moves": "h8", "first": "h9", "rule": "freestyle", "win_plies": 1e400}]}'
+NO_WINS = ("", "[]", '{"positions": [{"moves": "a1"}]}', json.dumps({"positions": [BROKEN]}), ENDLESS)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"positions": [{"moves": "a1"}]}', json.dumps({"positions": [BROKEN]}), ENDLESS])
+@pytest.mark.parametrize("text", NO_WINS)
 def test_another_file_is_one_line(tmp_path, text):
     path = tmp_path / "wins.json"
     path.write_text(text)

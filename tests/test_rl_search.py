@@ -8,9 +8,10 @@ from env.coords import parse_cell
 from rl.search import transposition
 from rl.search.budget import Budget
 from rl.search.lookahead import Lookahead
-from rl.search.minimax import DRAW, WIN, candidates, later, minimax
+from rl.search.minimax import DRAW, FOURS_AHEAD, WIN, candidates, later, minimax, quiet, winning
 from rl.search.rule_file import default_rules
 from rl.search.search import Search, _seen_from
+from rl.search.threat_board import ThreatBoard
 from rl.search.transposition import AT_LEAST, AT_MOST, EXACT, Found, Transpositions
 
 RULES = default_rules()
@@ -114,6 +115,24 @@ def test_the_worth_is_that_of_the_best_first_move(depth):
             alone.append(search.worth(depth))
         assert Search(board, RULES, Budget()).worth(depth) == max(alone)
         assert len({*alone}) > 3
+
+
+@pytest.mark.parametrize("rule", list(Rule))
+def test_exchanges_of_fours_at_the_end_of_the_depth_are_those_of_the_definition(rule):
+    """Positions in which the side to move has several fours to make, and cannot win at once."""
+    rng = np.random.default_rng(6)
+    asked = 0
+    while asked < 12:
+        board = Board(9, 9, 5, rule)
+        for _ in range(int(rng.integers(24, 40))):
+            quiet_cells = sorted({*np.flatnonzero(board.legal_mask()).tolist()} - {*winning(board, board.to_move)})
+            board.play(int(rng.choice(quiet_cells)))
+        ground = ThreatBoard(board)
+        if ground.fives(board.to_move) or ground.fives(-board.to_move) or len(ground.fours(board.to_move)) < 4:
+            continue
+        asked += 1
+        found = Search(board, RULES, Budget())._quiet(0, board.to_move, -2 * WIN, 2 * WIN, FOURS_AHEAD)
+        assert found == quiet(board, FOURS_AHEAD, RULES, len(board.moves)), board
 
 
 def test_only_what_was_found_at_the_same_depth_is_looked_up():

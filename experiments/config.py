@@ -276,7 +276,7 @@ def _value(text: str) -> Any:
 def _typed(key: str, value: Any, wanted: Any) -> Any:
     """The value as the type of its field: a whole number may stand for a float, an array for a tuple."""
     plain = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-    if wanted is float and type(value) is int:
+    if wanted is float and type(value) is int and abs(value) < 2**1000:  # a float ends at 2**1024
         return float(value)
     if wanted in plain and type(value) is wanted:
         return value

@@ -38,6 +38,7 @@ def test_a_config_survives_its_json_form():
         ("evaluate_against=random", "a list$"),
         ("filters=16", "list"),
         ("opponents=greedy", "table"),
+        ("learning_rate=1" + 400 * "0", "wanted a number"),
         ("opponents={self = 0}", "shares"),
         ("opponents={}", "shares"),
         ("games", "key=value"),

@@ -264,7 +264,7 @@ def test_nothing_of_the_panel_is_cut_off_in_the_smallest_window(screen: Callable
             assert widget.winfo_height() >= widget.winfo_reqheight(), str(widget)
     assert window.curve_canvas.winfo_height() > 80 and seen.board.grid_now.unit >= 16
     seen.click_on("h8")
-    assert seen.session.game.board.moves == [112]
+    assert seen.session.game.board.moves[:1] == [112]  # the answer may have come already
 
 
 def test_a_whole_game_is_played_by_clicks(screen: Callable[..., Any], with_agent: Callable[[Agent], None]) -> None:

@@ -6,9 +6,9 @@ and M features out of a dense layer, A = H * W actions. A convolution's weight i
 
 Read in this order: init, layers, conv, losses, network, board_net, policy_net, optim, gradcheck; then java_random,
 weights, exact. More to build with: norm, residual, branches, pool; other networks: value_net, conv_policy_net,
-conv_value_net, lines, line_policy_net, line_value_net, three_plane_net, residual_net, their table registry, and cost.
-For speed, and to be skipped at first: workspace, rows, whole_boards, fast, conv_fast, line_tables, incremental,
-conv_incremental, line_incremental.
+conv_value_net, lines, line_net, line_policy_net, line_value_net, three_plane_net, residual_net, their table registry,
+and cost. For speed, and to be skipped at first: workspace, rows, whole_boards, fast, conv_fast, line_tables,
+incremental, conv_incremental, line_incremental.
 """
 
 from nn.board_net import AnswerError, BoardNet

@@ -13,18 +13,15 @@ that makes it the fastest of all is the business of nn/line_tables.py.
 import numpy as np
 from numpy.typing import DTypeLike
 
-from nn.board_net import BoardNet, whole_size
 from nn.conv import Conv2D
 from nn.init import NormalSource
 from nn.layers import Flatten, FloatArray
-from nn.line_tables import LineTables, holds_stones
+from nn.line_net import LineNet
 from nn.lines import line_layers
 
 
-class LinePolicyNet(BoardNet):
-    """``reach`` cells either way are read by ``hidden`` filters into ``features`` numbers a cell."""
-
-    SIZES = ("height", "width", "planes", "reach", "hidden", "features")
+class LinePolicyNet(LineNet):
+    """Lines read into ``features`` numbers a cell, and one convolution that makes a logit of them."""
 
     def __init__(
         self,
@@ -39,12 +36,9 @@ class LinePolicyNet(BoardNet):
         dtype: DTypeLike = np.float32,
     ) -> None:
         sizes = (height, width, planes, reach, hidden, features)
-        layers, convs = line_layers("LinePolicyNet", sizes, rng=rng, dtype=dtype)
-        height, width, planes, self.reach, self.hidden, self.features = (whole_size("LinePolicyNet", n) for n in sizes)
-        self._logit = Conv2D(self.features, 1, 1, 0, rng=rng, dtype=dtype, name="logit")
-        super().__init__(height, width, planes, dtype, [*layers, self._logit, Flatten()])
-        self.tables = LineTables(convs, self.reach, height, width)  # the fast twin of all but the last layer
-        self._stones: FloatArray | None = None  # the x of the last forward, if the fast twin took it
+        lines = line_layers("LinePolicyNet", sizes, rng=rng, dtype=dtype)
+        self._logit = Conv2D(features, 1, 1, 0, rng=rng, dtype=dtype, name="logit")
+        super().__init__(sizes, lines, [self._logit, Flatten()], dtype)
 
     def logits_of(self, features: FloatArray) -> FloatArray:
         """What the last layer makes of features (n, F): logits (n,)."""
@@ -52,37 +46,19 @@ class LinePolicyNet(BoardNet):
         logits += self._logit.bias.value
         return logits
 
-    def add_gradients(self, d_out: FloatArray) -> None:
-        """Do what backward does without d_x, which in training nobody asks for."""
-        if self._stones is None:
-            super().add_gradients(d_out)
-            return
-        d_logits = self._checked_slope(d_out).reshape(-1).astype(self.dtype, copy=False)  # (N * A,)
+    def _top_forward(self, features: FloatArray) -> FloatArray:
+        self._features = features
+        return self.logits_of(features).reshape(-1, self.outputs)
+
+    def _back_through_top(self, d_out: FloatArray) -> None:
+        d_logits = d_out.reshape(-1).astype(self.dtype, copy=False)  # (N * A,)
         weight = self._logit.weight.value[0, :, 0, 0]
         self.tables.add_gradients(lambda some: np.multiply.outer(d_logits[some], weight), len(d_logits))
         self._logit.bias.grad += d_logits.sum()
         self._logit.weight.grad[0, :, 0, 0] += self._features.T @ d_logits
 
-    def memory(self) -> int:
-        """Return how many bytes of memory the fast twin holds, enough for the largest batch so far."""
-        return self.tables.memory()
-
-    def _forward(self, x: FloatArray) -> FloatArray:
-        self._stones = x if holds_stones(x) else None
-        if self._stones is None:
-            return super()._forward(x)
-        self._features = self.tables.forward(x)
-        return self.logits_of(self._features).reshape(len(x), -1)
-
-    def _backward(self, d_out: FloatArray) -> FloatArray:
-        if self._stones is not None:  # d_x is for the layers, which have not seen x yet
-            super()._forward(self._stones)
-        return super()._backward(d_out)
-
-    def _predict(self, x: FloatArray) -> FloatArray:
-        if not holds_stones(x):
-            return super()._predict(x)
-        logits = np.empty(len(x) * self.height * self.width, self.dtype)
+    def _predict_stones(self, x: FloatArray) -> FloatArray:
+        logits = np.empty(len(x) * self.outputs, self.dtype)
         for some, features in self.tables.predict(x):
             logits[some] = self.logits_of(features)
-        return logits.reshape(len(x), -1)
+        return logits.reshape(-1, self.outputs)

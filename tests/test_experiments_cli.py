@@ -15,6 +15,7 @@ import pytest
 
 from env import IllegalMoveError
 from experiments import __main__ as cli
+from experiments.commands import COMMANDS
 from experiments.errors import UserError, did_you_mean
 from experiments.metrics import MetricsError
 from nn.weights import WeightsError, save_arrays
@@ -54,7 +55,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> types.SimpleNamespace:
 def test_help_names_every_command_and_is_quick() -> None:
     done = gomoku("--help")
     assert done.returncode == 0
-    for name, command in cli.COMMANDS.items():
+    for name, command in COMMANDS.items():
         assert f"    {name}" in done.stdout and command.summary in done.stdout
     check = "import sys; from experiments.__main__ import main; main([]); sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, check=False).returncode == 0
@@ -72,7 +73,7 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == f"gomoku-lab {nn.__version__}\n"
 
 
-@pytest.mark.parametrize("name", list(cli.COMMANDS))
+@pytest.mark.parametrize("name", list(COMMANDS))
 def test_each_command_explains_itself_with_an_example_it_understands(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,7 +81,7 @@ def test_each_command_explains_itself_with_an_example_it_understands(
         cli.main([name, "--help"])
     assert left.value.code == 0
     out = capsys.readouterr().out
-    command = cli.COMMANDS[name]
+    command = COMMANDS[name]
     assert command.description.split("\n")[0] in out and command.example in out
     parse(command.example)
 
@@ -89,14 +90,14 @@ def parse(example: str) -> None:
     """Exits if the command line is not understood."""
     _, name, *words = shlex.split(example)
     parser = argparse.ArgumentParser(allow_abbrev=False)
-    importlib.import_module(cli.COMMANDS[name].module).add_arguments(parser)
+    importlib.import_module(COMMANDS[name].module).add_arguments(parser)
     parser.parse_args(words)
 
 
 def test_the_readme_tells_commands_that_are_understood() -> None:
     readme = (ROOT / "README.md").read_text()
     examples = [line for line in re.findall(r"`(gomoku [^`]+)`", readme) if "COMMAND" not in line]
-    assert {line.split()[1] for line in examples} == set(cli.COMMANDS)
+    assert {line.split()[1] for line in examples} == set(COMMANDS)
     for example in examples:
         parse(example)
 
@@ -130,7 +131,7 @@ def test_an_unknown_command_names_the_closest(typed: str, meant: str, capsys: py
 
 def test_a_command_like_no_other_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["xyzzy"]) == 2
-    assert f"choose from {', '.join(sorted(cli.COMMANDS))}" in capsys.readouterr().err
+    assert f"choose from {', '.join(sorted(COMMANDS))}" in capsys.readouterr().err
 
 
 def test_an_unknown_option_names_the_closest(

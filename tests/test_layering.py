@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ORDER = {
     "nn": "init layers conv losses network norm residual branches pool java_random weights workspace rows "
     "whole_boards fast conv_fast board_net conv_policy_net policy_net conv_value_net value_net lines line_tables "
-    "line_policy_net line_value_net three_plane_net residual_net registry cost incremental conv_incremental "
+    "line_net line_policy_net line_value_net three_plane_net residual_net registry cost incremental conv_incremental "
     "line_incremental optim gradcheck exact",
     "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
     "setup_stones sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
@@ -36,7 +36,7 @@ ORDER = {
     "sweep_results sweep pretrain train_value train_q scale_model scale_costs scale race torch_twin contests "
     "loop_cost bench tactics_report notebook_files thought player outlook question game session game_plots net_plots "
     "draw play board_grid board_canvas curve_canvas rule_desk rules_window captions window gui notebook_game widget "
-    "rules_widget move_clock swap2 protocol_game brain __main__",
+    "rules_widget move_clock swap2 protocol_game brain commands __main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from stones_come_and_go import check_stones_that_come_and_go
 
 from nn import ConvPolicyNet, ShapeError
 from nn.conv_incremental import TOGETHER, ConvIncremental
@@ -23,22 +24,7 @@ def net_of(rng: np.random.Generator, height: int, width: int, dtype: type, kerne
 def test_any_stones_and_their_undoing(height, width, kernels, count, dtype, tolerance) -> None:
     rng = np.random.default_rng(height * width + count)
     net = net_of(rng, height, width, dtype, kernels)
-    kept, everyone = ConvIncremental(net, count), np.arange(count)
-    x = np.zeros((count, 2, height * width), dtype)
-    for move in range(min(36, height * width)):
-        which = np.flatnonzero(rng.random(count) < 0.8)
-        cells = np.array([rng.choice(np.flatnonzero(x[e].sum(axis=0) == 0)) for e in which], dtype=int)
-        planes = rng.integers(2, size=len(which))
-        kept.put(which, planes, cells)
-        if move % 4 == 3:
-            kept.put(which, planes, cells, -1)
-        else:
-            x[which, planes, cells] = 1
-        if move % 17 == 16:
-            kept.reset(which[:1])
-            x[which[:1]] = 0
-        wanted = net.predict(x.reshape(count, 2, height, width))
-        assert np.abs(kept.logits(everyone) - wanted).max() <= tolerance * np.abs(wanted).max()
+    check_stones_that_come_and_go(ConvIncremental(net, count), net, count, 36, tolerance)
 
 
 def test_hundreds_of_moves_and_undos_do_not_wander_off() -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from stones_come_and_go import check_stones_that_come_and_go
 
 from env.symmetry import apply
 from nn import LinePolicyNet, LineValueNet, NoForwardError, Sequential, ShapeError
@@ -190,22 +191,7 @@ def test_every_line_has_a_number_of_its_own_in_either_direction():
 def test_logits_kept_up_to_date_equal_a_whole_pass(height, width, reach, count, dtype, tolerance):
     rng = np.random.default_rng(height * width + count)
     net = line_net(rng, height, width, dtype, reach=reach)
-    kept, everyone = LineIncremental(net, count), np.arange(count)
-    x = np.zeros((count, 2, height * width), dtype)
-    for move in range(min(24, height * width)):
-        which = np.flatnonzero(rng.random(count) < 0.8)
-        cells = np.array([rng.choice(np.flatnonzero(x[e].sum(axis=0) == 0)) for e in which], dtype=int)
-        planes = rng.integers(2, size=len(which))
-        kept.put(which, planes, cells)
-        if move % 4 == 3:
-            kept.put(which, planes, cells, -1)
-        else:
-            x[which, planes, cells] = 1
-        if move % 17 == 16:
-            kept.reset(which[:1])
-            x[which[:1]] = 0
-        wanted = net.predict(x.reshape(count, 2, height, width))
-        assert np.abs(kept.logits(everyone) - wanted).max() <= tolerance * np.abs(wanted).max()
+    check_stones_that_come_and_go(LineIncremental(net, count), net, count, 24, tolerance)
 
 
 def test_stones_that_come_and_go_leave_no_trace():

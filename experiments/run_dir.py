@@ -47,7 +47,7 @@ class RunDir:
         self.games = path / "games"
         self.curve = path / "curve.png"
         self._lock = _take_lock(path)
-        self._commands_before: bytes | None = None  # what command.txt held when the run was opened
+        self._asked: Sequence[str] | None = None  # the command line that opened an existing run, until it is accepted
 
     @classmethod
     def create(cls, path: Path, config: Mapping[str, Any], argv: Sequence[str]) -> Self:
@@ -77,9 +77,9 @@ class RunDir:
     def open(cls, path: Path, argv: Sequence[str]) -> Self:
         """Open an existing run to continue it.
 
-        The command line is added to command.txt, and taken back if a `with` of the run ends because something about it
-        was refused. Where the versions differ from those the run began under, a note
-        on stderr says so: it continues, but no longer bit for bit as if never stopped.
+        The command line is added to command.txt by `accept`, once nothing about it is refused any more. Where the
+        versions differ from those the run began under, a note on stderr says so: it continues, but no longer bit for
+        bit as if never stopped.
         Raises `RunDirError` if there is no run at `path`, or another process is using it.
         """
         if not path.is_dir():
@@ -88,9 +88,7 @@ class RunDir:
             raise RunDirError(f"{path}: not a run directory (no config.json), or stopped before it began")
         run = cls(path)
         try:
-            command = path / "command.txt"
-            run._commands_before = command.read_bytes() if command.exists() else b""
-            run._note_command(argv, previous=run._commands_before)
+            run._asked = argv
             run._make_folders()
             for difference in run.version_differences():
                 print(f"gomoku: note: {difference}; the run may not continue bit for bit", file=sys.stderr)
@@ -98,6 +96,13 @@ class RunDir:
             run.close()
             raise
         return run
+
+    def accept(self) -> None:
+        """Add the command line that opened the run to command.txt: all that could be refused has been looked at."""
+        if self._asked is not None:
+            command = self.path / "command.txt"
+            self._note_command(self._asked, previous=command.read_bytes() if command.exists() else b"")
+            self._asked = None
 
     def config(self) -> dict[str, Any]:
         """Return what config.json says. Raises `RunDirError` if it is no JSON object."""
@@ -122,8 +127,6 @@ class RunDir:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        if self._commands_before is not None and isinstance(error, UserError | ValueError):
-            replace_file(self.path / "command.txt", self._commands_before)
         self.close()
 
     def _note_command(self, argv: Sequence[str], previous: bytes) -> None:

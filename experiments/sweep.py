@@ -121,6 +121,7 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--jobs {jobs}: wanted 1 to {MOST_JOBS}")
     fleet = args.fleet or f"processes:{jobs}"
     with open_sweep(args) as (directory, plan):
+        directory.accept()
         print(f"sweep directory: {directory.path}   {len(plan)} runs", flush=True)
         how_to_go_on = f"go on with: gomoku sweep --resume {directory.path}"
         try:

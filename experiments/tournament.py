@@ -68,8 +68,9 @@ def run(args: argparse.Namespace) -> int:
     """Play what is not yet played, then say who is how strong."""
     pairing.check_arguments(args)
     with open_tournament(args) as (directory, plan):
-        print(f"tournament directory: {directory.path}\n{plan.describe()}", flush=True)
         finished = read_pairs(directory.pairs, plan)
+        directory.accept()
+        print(f"tournament directory: {directory.path}\n{plan.describe()}", flush=True)
         complete = play(plan, finished, directory, args.jobs)
         games = plan.by_match(finished)
         verdict = None

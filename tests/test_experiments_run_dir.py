@@ -77,27 +77,23 @@ def test_a_run_killed_before_its_folders_stood_opens(tmp_path: Path) -> None:
         assert run.checkpoints.is_dir()
 
 
-def test_opening_adds_the_command_line(tmp_path: Path) -> None:
+def test_a_command_line_is_added_once_it_is_accepted(tmp_path: Path) -> None:
     RunDir.create(tmp_path, CONFIG, ["train"]).close()
-    RunDir.open(tmp_path, ["train", "--resume", "x"]).close()
+    with pytest.raises(UserError), RunDir.open(tmp_path, ["train", "--resume", "x"]):
+        raise UserError("no checkpoint")
+    assert (tmp_path / "command.txt").read_text() == "gomoku train\n"
+    with pytest.raises(ValueError), RunDir.open(tmp_path, ["train", "--resume", "x"]) as run:
+        run.accept()
+        run.accept()
+        raise ValueError("late: something was done")
     assert (tmp_path / "command.txt").read_text() == "gomoku train\ngomoku train --resume x\n"
-
-
-def test_a_command_that_is_refused_leaves_no_line(tmp_path: Path) -> None:
-    RunDir.create(tmp_path, CONFIG, ["train"]).close()
-    for error, kept in ((UserError("no checkpoint"), False), (ValueError("rows"), False), (KeyboardInterrupt(), True)):
-        (tmp_path / "command.txt").write_text("gomoku train\n")
-        with pytest.raises(type(error)), RunDir.open(tmp_path, ["train", "--resume", "x"]):
-            raise error
-        assert (tmp_path / "command.txt").read_text() == "gomoku train\n" + "gomoku train --resume x\n" * kept
-        RunDir.open(tmp_path, ["again"]).close()  # and nobody holds the lock
 
 
 def test_command_lines_are_kept_in_whatever_encoding_they_came(tmp_path: Path) -> None:
     with RunDir.create(tmp_path / "r", {}, ["train", "--run-dir", "r\udcff"]):
         pass
-    with RunDir.open(tmp_path / "r", ["train", "--resume", "ü"]):
-        pass
+    with RunDir.open(tmp_path / "r", ["train", "--resume", "ü"]) as run:
+        run.accept()
     said = (tmp_path / "r" / "command.txt").read_bytes()
     assert said == b"gomoku train --run-dir 'r\xff'\ngomoku train --resume '\xc3\xbc'\n"
 

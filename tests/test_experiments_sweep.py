@@ -204,7 +204,7 @@ def test_a_directory_that_is_no_sweep_is_refused(content, tmp_path, capsys):
     before = {path.name for path in tmp_path.iterdir()}
     assert main(["sweep", "--resume", str(tmp_path)]) == 2
     assert "Traceback" not in capsys.readouterr().err
-    assert {path.name for path in tmp_path.iterdir()} - before == {"command.txt", "lock"}
+    assert {path.name for path in tmp_path.iterdir()} - before == {"lock"}
     with pytest.raises(UserError):
         plan_from(content, tmp_path)
 

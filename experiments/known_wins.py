@@ -1,55 +1,71 @@
-"""Positions in which one side has a forced win, found by a strong engine: how often a player begins it.
+"""Positions in which the side to move has a forced win, found by a strong engine: how often a player begins it.
 
-The file is a JSON object; each of its "positions" has the moves that lead there ("h8i9..."), the winning line's "first"
-move and its length "win_plies". Other winning moves may exist, so the share is a lower bound of what is right.
+The file is JSON: {"positions": [{"rule", "moves", "win_plies", "first"}, ...]}, moves such as "h8i9g7" on a 15x15
+board, win_plies the length of one known win, first the move it begins with, if that is told. Other winning moves may
+exist, so the share that begins with it is a lower bound of what is right.
 """
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from env import Board
+from env import Board, Rule
 from env.coords import parse_cell
 from experiments.errors import UserError
+from experiments.run_dir import read_json
 from rl.agents import Agent
 from rl.sampling import RandomSource
 
 SIZE = 15
-MOVE = re.compile(r"[a-o]\d{1,2}")
+MOVES = re.compile(r"([a-o]\d{1,2})+")
 
 
-class KnownWins(NamedTuple):
-    """Boards, the first move of a forced win on each, and how many plies that win takes."""
+class KnownWin(NamedTuple):
+    """A board, the length of a known win of the side to move, and the cell it begins with, if that is known."""
 
-    boards: tuple[Board, ...]
-    firsts: tuple[int, ...]
-    plies: tuple[int, ...]
+    board: Board
+    win_plies: int
+    first: int | None
 
 
-def load_known_wins(path: Path) -> KnownWins:
-    """The positions of a file, played freestyle. Raises UserError naming the file and what is wrong in it."""
+def load_known_wins(path: Path) -> list[KnownWin]:
+    """The positions of a file, at least one. Raises UserError naming the file and what is wrong in it."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    table = read_json(path)
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))["positions"]
-        found = [_position(entry) for entry in entries]
-    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:  # JSON, cells, illegal moves, int(1e400)
-        raise UserError(f"{path}: holds no positions with known wins: {error}") from None
-    return KnownWins(*zip(*found, strict=True))
+        found = [_known_win(entry) for entry in table["positions"]]
+    except (KeyError, TypeError, ValueError, OverflowError) as error:  # OverflowError: int(1e400)
+        raise UserError(f"{path}: holds no positions with known wins: {error!r}; see {__name__}") from error
+    if not found:
+        raise UserError(f"{path}: holds no positions")
+    return found
 
 
-def _position(entry: dict[str, str | int]) -> tuple[Board, int, int]:
-    cells = [parse_cell(name, SIZE, SIZE) for name in MOVE.findall(str(entry["moves"]))]
-    first = parse_cell(str(entry["first"]), SIZE, SIZE)
-    return Board.from_moves(cells, SIZE, SIZE), first, int(entry["win_plies"])
+def _known_win(entry: dict[str, str]) -> KnownWin:
+    if not MOVES.fullmatch(entry["moves"]):
+        raise ValueError(f"moves {entry['moves']!r}: use names such as h8i9")
+    cells = [parse_cell(name, SIZE, SIZE) for name in re.findall(r"[a-o]\d+", entry["moves"])]
+    first = parse_cell(entry["first"], SIZE, SIZE) if "first" in entry else None
+    return KnownWin(Board.from_moves(cells, SIZE, SIZE, rule=Rule(entry["rule"])), int(entry["win_plies"]), first)
 
 
-def begun(agent: Agent, wins: KnownWins, rng: RandomSource) -> dict[str, float]:
+def beginnings(path: Path, rule: Rule) -> list[KnownWin]:
+    """Those of a file under this rule whose first move is told. Raises UserError if there are none."""
+    found = [win for win in load_known_wins(path) if win.board.rule is rule and win.first is not None]
+    if not found:
+        raise UserError(f"{path}: no position under the rule {rule.value} tells the first move of a win")
+    return found
+
+
+def begun(agent: Agent, wins: Sequence[KnownWin], rng: RandomSource) -> dict[str, float]:
     """The share of positions in which the agent plays the first move: of all, and by the length of the win."""
-    right = np.array(agent.choose_many(wins.boards, rng)) == np.array(wins.firsts)
-    plies = np.array(wins.plies)
+    right = np.array(agent.choose_many([win.board for win in wins], rng)) == [win.first for win in wins]
+    plies = np.array([win.win_plies for win in wins])
     groups = {"all": plies > 0, "3 plies": plies <= 3, "5 to 9": (plies > 3) & (plies <= 9), "longer": plies > 9}
     return {name: float(right[group].mean()) for name, group in groups.items() if group.any()}

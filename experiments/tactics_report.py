@@ -1,15 +1,13 @@
 """How many positions with a known forced win the alpha-beta player solves, how fast, and how many by fours alone.
 
-The file is JSON: {"positions": [{"rule", "moves", "to_move", "win_plies", "first"}, ...]}, moves such as "h8i9g7" on a
-15x15 board, win_plies the length of one known win and first its first move, which may be left out. Solved: the player's
-move starts a win that it proves against every reply, or is that first move; proved: the former.
+The file is one of known wins, see experiments/known_wins.py. Solved: the player's move starts a win that it proves
+against every reply, or is the known win's first; proved: the former.
 
     python -m experiments.tactics_report tests/data/tactics/wins.json --seconds 1.8
 """
 
 import argparse
 import math
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,27 +16,16 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from env import Board, Rule
-from env.coords import parse_cell
+from env import Rule
 from experiments.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UserError
-from experiments.run_dir import read_json
+from experiments.known_wins import KnownWin, load_known_wins
 from rl.search.budget import Budget, undisturbed
 from rl.search.forced_wins import forced_win
 from rl.search.insights import insights
 from rl.search.minimax import DECIDED
 from rl.search.rule_file import default_rules
 
-SIZE = 15
 SHORT = 9  # plies of a win that must always be found
-MOVES = re.compile(r"([a-o]\d{1,2})+")
-
-
-class Position(NamedTuple):
-    """A board, the length of a known win of the side to move, and the cell it begins with, if that is known."""
-
-    board: Board
-    win_plies: int
-    first: int | None
 
 
 class Result(NamedTuple):
@@ -54,26 +41,7 @@ class Result(NamedTuple):
     fours_seconds: float
 
 
-def load(path: Path) -> list[Position]:
-    """Return the positions of a file. Raises UserError."""
-    if not path.is_file():
-        raise UserError(f"{path}: no such file")
-    table = read_json(path)
-    try:
-        return [_position(entry) for entry in table["positions"]]
-    except (KeyError, TypeError, ValueError, OverflowError) as error:  # OverflowError: int(1e400)
-        raise UserError(f"{path}: not a file of positions: {error!r}; see {__name__}") from error
-
-
-def _position(entry: dict[str, str]) -> Position:
-    if not MOVES.fullmatch(entry["moves"]):
-        raise ValueError(f"moves {entry['moves']!r}: use names such as h8i9")
-    cells = [parse_cell(name, SIZE, SIZE) for name in re.findall(r"[a-o]\d+", entry["moves"])]
-    first = parse_cell(entry["first"], SIZE, SIZE) if "first" in entry else None
-    return Position(Board.from_moves(cells, SIZE, SIZE, rule=Rule(entry["rule"])), int(entry["win_plies"]), first)
-
-
-def measure(number: int, position: Position, seconds: float) -> Result:
+def measure(number: int, position: KnownWin, seconds: float) -> Result:
     """Solve one position: by fours alone, then as the player does."""
     board, win_plies, first = position
     with undisturbed():
@@ -124,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if not options.seconds > 0 or options.every < 1:
             raise UserError("--seconds and --every: use numbers above 0")
-        chosen = list(enumerate(load(options.file)))[:: options.every]
+        chosen = list(enumerate(load_known_wins(options.file)))[:: options.every]
     except UserError as error:
         print(f"tactics: {error}", file=sys.stderr)
         return EXIT_USAGE

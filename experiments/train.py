@@ -19,11 +19,12 @@ from types import FrameType
 import numpy as np
 from numpy.typing import NDArray
 
+from env import Rule
 from experiments.checkpoint import load_latest, save_checkpoint
 from experiments.config import Config, config_from, load_config, presets
 from experiments.errors import EXIT_OK, UserError
 from experiments.fleets import fleet_named
-from experiments.known_wins import SIZE, load_known_wins
+from experiments.known_wins import SIZE, beginnings
 from experiments.learner import Learner, Report
 from experiments.learner_state import arrays_of, meta_of, restore
 from experiments.metrics import MetricsLog, Row
@@ -216,7 +217,7 @@ def check_evaluation(config: Config) -> None:
     if config.known_wins:
         if (config.height, config.width) != (SIZE, SIZE):
             raise UserError(f"known_wins {config.known_wins}: its positions are on {SIZE}x{SIZE}")
-        load_known_wins(Path(config.known_wins))
+        beginnings(Path(config.known_wins), Rule(config.rule))
 
 
 @contextmanager

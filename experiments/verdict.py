@@ -13,7 +13,7 @@ import numpy as np
 from env import Board, Rule
 from experiments.beginning import initial_net
 from experiments.config import Config
-from experiments.known_wins import begun, load_known_wins
+from experiments.known_wins import beginnings, begun
 from experiments.learner import Learner
 from experiments.metrics import Row, read_metrics
 from experiments.run_dir import RunDir
@@ -63,7 +63,7 @@ def evaluate(
             replace_file(run.games / f"{name.replace(':', '_').replace('/', '_')}.txt", text.encode())
     found["tactics"] = suite.score(agent, rng)
     if config.known_wins:
-        found["known_wins"] = begun(agent, load_known_wins(Path(config.known_wins)), rng)
+        found["known_wins"] = begun(agent, beginnings(Path(config.known_wins), Rule(config.rule)), rng)
     return found
 
 

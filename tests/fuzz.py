@@ -46,7 +46,6 @@ from experiments.run_dir import RunDir, read_json  # noqa: E402
 from experiments.session import GameSession  # noqa: E402
 from experiments.sweep_plan import plan_from as sweep_from  # noqa: E402
 from experiments.sweep_results import final_rates  # noqa: E402
-from experiments.tactics_report import load as load_tactics  # noqa: E402
 from experiments.tournament import read_pairs  # noqa: E402
 from experiments.tournament_plan import plan_from  # noqa: E402
 from nn import load_net, make_net  # noqa: E402
@@ -225,7 +224,6 @@ def readers(folder: Path) -> list[Reader]:
         Reader("openings", ".txt", [openings], lambda path: read_openings(path, Board(rule=Rule.RENJU)) and None),
         Reader("golden", ".json", [(tests / "parity" / name).read_bytes() for name in ("selfplay.json", "demos.json")],
                lambda path: read_golden(path) and None),
-        Reader("wins", ".json", [json.dumps(wins).encode()], lambda path: load_tactics(path) and None),
         Reader("known wins", ".json", [json.dumps(wins).encode()], lambda path: load_known_wins(path) and None),
         Reader("metrics", ".jsonl", [rows], metrics_file),
         Reader("pairs", ".jsonl", [pair], lambda path: read_pairs(path, plan) and None),

@@ -277,7 +277,7 @@ def test_known_wins_are_told_beside_the_suite(tmp_path, capsys):
     assert "its positions are on 15x15" in capsys.readouterr().err
     large[-1] = f"known_wins={tmp_path / 'none.json'}"
     assert main(command("--run-dir", str(tmp_path / "b"), settings=tuple(large))) == 2
-    assert "holds no positions with known wins" in capsys.readouterr().err and not (tmp_path / "b").exists()
+    assert "none.json: no such file" in capsys.readouterr().err and not (tmp_path / "b").exists()
 
 
 @pytest.mark.parametrize("kind", ["conv", "line"])

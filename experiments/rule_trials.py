@@ -14,7 +14,7 @@ from rl.agents.alphabeta import AlphaBetaAgent, Settings
 from rl.arena import ArenaResult, Tally, random_opening, result_of, wilson_interval
 from rl.pairs import Games, Setting, play_batches
 from rl.search.account import EvaluationRules
-from rl.search.budget import Budget
+from rl.search.budget import Budget, undisturbed
 from rl.search.insights import insights
 
 OLD, NEW = "old", "new"
@@ -34,8 +34,9 @@ def think(board: Board, rules: EvaluationRules, seconds: float, depth: int) -> T
     """Look for a move as the alpha-beta player does, until the time or the depth is reached."""
     budget, began = Budget(seconds), time.perf_counter()
     scored = reached = 0
-    for insight in insights(board, rules, budget, depth):
-        scored, reached = insight.scored, insight.depth
+    with undisturbed():
+        for insight in insights(board, rules, budget, depth):
+            scored, reached = insight.scored, insight.depth
     return Thought(time.perf_counter() - began, budget.used, scored, reached)
 
 

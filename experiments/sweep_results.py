@@ -61,7 +61,7 @@ def write_results(directory: RunDir, plan: Plan, rates: Rates) -> None:
     """Write the mean and the range over the seeds, and draw the learning curves of the finished runs."""
     results = {
         label: {
-            name: {"mean": float(np.mean(of)), "low": min(of), "high": max(of), "seeds": of}
+            name: {"mean": float(np.mean(of)), "lowest": min(of), "highest": max(of), "seeds": of}
             for name, of in opponents.items()
         }
         for label, opponents in rates.items()

@@ -68,7 +68,7 @@ def test_results_are_mean_and_range_over_the_seeds(whole):
     of = json.loads((whole / "results.json").read_text())["learning_rate=1e-2"]["random"]
     runs = [json.loads((whole / f"learning_rate=1e-2__s{seed}" / "result.json").read_text()) for seed in (4, 5)]
     seeds = [run["trained"]["random"]["win_rate"] for run in runs]
-    assert of == {"mean": sum(seeds) / 2, "low": min(seeds), "high": max(seeds), "seeds": seeds}
+    assert of == {"mean": sum(seeds) / 2, "lowest": min(seeds), "highest": max(seeds), "seeds": seeds}
     assert (whole / "curve.png").stat().st_size > 1_000
     text = table({"a=1": {"greedy": [0.2, 0.4]}, "a=2": {"random": [1.0]}}).splitlines()
     assert text[0].split()[-3:] == ["seeds", "greedy", "random"]

@@ -57,21 +57,22 @@ def draw(lines: list[Line], path: Path) -> None:
     """Ratios as bars, and positions a second over the size of the batch."""
     from matplotlib.figure import Figure
 
-    from experiments.plots import save_figure
+    from experiments.plots import BLUE, OTHERS, save_figure
 
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     bars, curves = figure.subplots(1, 2)
     compared = [line for line in lines if line.part != "size" and TORCH in line.race.seconds]
     if compared:
-        bars.barh([line.race.what for line in compared], [line.race.ratio(OURS, TORCH) for line in compared])
+        bars.barh([line.race.what for line in compared], [line.race.ratio(OURS, TORCH) for line in compared], color=BLUE)
         bars.axvline(1, color="black", linewidth=0.8)
     bars.invert_yaxis()
     bars.set_xlabel("CPU time, ours / PyTorch")
-    for size in SIZES:
+    for size, colour, marker in zip(SIZES, OTHERS, "os^D", strict=True):
         found = [line for line in lines if line.race.what.startswith(f"forward {size}x{size}, batch")]
         if found:
             batches = [int(line.race.what.rpartition(" ")[2]) for line in found]
-            curves.loglog(batches, [1 / line.race.median(OURS) for line in found], marker="o", label=f"{size}x{size}")
+            rates = [1 / line.race.median(OURS) for line in found]
+            curves.loglog(batches, rates, color=colour, marker=marker, label=f"{size}x{size}")
     curves.set_xlabel("batch")
     curves.set_ylabel("positions a CPU second")
     if curves.lines:

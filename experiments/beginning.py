@@ -12,7 +12,7 @@ import numpy as np
 from experiments.config import Config
 from experiments.errors import UserError
 from experiments.plan import Plan
-from nn import BoardNet, PolicyNet, ShapeError, load_net, make_net
+from nn import NETS, BoardNet, PolicyNet, ShapeError, load_net, make_net
 
 
 def initial_net(config: Config) -> BoardNet:
@@ -26,6 +26,8 @@ def initial_net(config: Config) -> BoardNet:
         net = load_net(config.start, config.dtype)
         if not net.HAS_POLICY or net.HAS_VALUE or net.planes != 2:
             raise UserError(f"{config.start} holds a {type(net).__name__}; REINFORCE teaches policies of two planes")
+        if config.net != "policy" and type(net) is not NETS[config.net]:
+            raise UserError(f"{config.start} holds a {type(net).__name__}, not the net {config.net} that is asked for")
         return fitted(net, config.start, config.height, config.width)
     sizes: dict[str, Any] = {"filters": config.filters, "hidden": config.hidden} if config.net == "policy" else {}
     rng = np.random.default_rng([config.seed, 0])

@@ -24,6 +24,7 @@ from experiments.contests import OURS, READABLE, SIZES, TORCH, Contests, Line
 from experiments.errors import EXIT_OK, UserError
 from experiments.loop_cost import loop_cost
 from experiments.loop_cost import table as table_of_parts
+from experiments.output_place import check_report
 from experiments.race import product_roof
 from nn.weights import replace_file
 from rl.agents import shipped
@@ -63,7 +64,8 @@ def draw(lines: list[Line], path: Path) -> None:
     bars, curves = figure.subplots(1, 2)
     compared = [line for line in lines if line.part != "size" and TORCH in line.race.seconds]
     if compared:
-        bars.barh([line.race.what for line in compared], [line.race.ratio(OURS, TORCH) for line in compared], color=BLUE)
+        ratios = [line.race.ratio(OURS, TORCH) for line in compared]
+        bars.barh([line.race.what for line in compared], ratios, color=BLUE)
         bars.axvline(1, color="black", linewidth=0.8)
     bars.invert_yaxis()
     bars.set_xlabel("CPU time, ours / PyTorch")
@@ -93,6 +95,9 @@ def run(args: argparse.Namespace) -> int:
     """Time what was asked for and print a table; in a process of its own if this one may use several threads."""
     if args.rounds < 3:
         raise UserError(f"--rounds {args.rounds}: a median needs at least 3")
+    if args.part == LOOP and (args.json or args.picture):
+        raise UserError("bench loop prints a table; it writes no --json and no --picture")
+    check_report(args.json, args.picture)
     if any(os.environ.get(name) != "1" for name in ONE_THREAD):
         # BLAS reads these when it is loaded, which has happened already.
         words = ["bench", args.part, "--rounds", str(args.rounds)]

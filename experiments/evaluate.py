@@ -6,8 +6,6 @@ random stones, or from one of a file, and is played twice, colours swapped.
 
 import argparse
 import json
-import os
-import tempfile
 import time
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from tqdm import tqdm
 
 from experiments import pairing
 from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
+from experiments.output_place import check_place
 from nn.weights import replace_file
 from rl.arena import ArenaResult, Tally, result_of
 from rl.pairs import Games, play_batches, present
@@ -71,18 +70,6 @@ def run(args: argparse.Namespace) -> int:
         print(f"{args.agent} against {args.against}: {conditions}, {time.monotonic() - began:.1f} s")
         tell(args, result)
     return code
-
-
-def check_place(path: Path) -> None:
-    """Raise UserError if no file can be written at `path`: better said now than after the games."""
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(0, "Is a directory")
-        if not path.exists() or path.is_file():
-            with tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent):
-                pass
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}, so nothing could be written there after the games") from None
 
 
 def tell(args: argparse.Namespace, result: ArenaResult) -> None:

@@ -51,8 +51,13 @@ def _known_win(entry: dict[str, str]) -> KnownWin:
     if not MOVES.fullmatch(entry["moves"]):
         raise ValueError(f"moves {entry['moves']!r}: use names such as h8i9")
     cells = [parse_cell(name, SIZE, SIZE) for name in re.findall(r"[a-o]\d+", entry["moves"])]
+    board = Board.from_moves(cells, SIZE, SIZE, rule=Rule(entry["rule"]))
     first = parse_cell(entry["first"], SIZE, SIZE) if "first" in entry else None
-    return KnownWin(Board.from_moves(cells, SIZE, SIZE, rule=Rule(entry["rule"])), int(entry["win_plies"]), first)
+    if first is not None and not board.legal_mask()[first]:
+        raise ValueError(f"first {entry['first']!r} cannot be played after {entry['moves']}")
+    if int(entry["win_plies"]) < 1:
+        raise ValueError(f"win_plies {entry['win_plies']}: wanted 1 or more")
+    return KnownWin(board, int(entry["win_plies"]), first)
 
 
 def beginnings(path: Path, rule: Rule) -> list[KnownWin]:

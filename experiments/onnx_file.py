@@ -16,6 +16,7 @@ from experiments.errors import UserError
 from nn import BoardNet, Conv2D, Dense, Flatten, Layer, ReLU, Tanh
 from nn.layers import FloatArray
 from nn.lines import DIRECTIONS, WAYS, LineWindows, SumOverWays
+from nn.pool import GlobalPool
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto
@@ -25,7 +26,7 @@ PLAIN: dict[type[Layer], str] = {ReLU: "Relu", Tanh: "Tanh", Flatten: "Flatten"}
 
 
 def onnx_model(net: BoardNet) -> ModelProto:
-    """Return the graph of a network made of convolutions, dense layers, lines, ReLU, tanh and flatten, checked by onnx.
+    """Return the graph of a network of convolutions, dense layers, lines, pools, ReLU, tanh and flatten, checked.
 
     Its weights are float32 whatever the network's are; kind and sizes stand in its metadata.
     Raises UserError if the package onnx is not there, or for a layer of another kind.
@@ -40,7 +41,13 @@ def onnx_model(net: BoardNet) -> ModelProto:
     for number, layer in enumerate(net.layers, start=1):
         before = "x" if number == 1 else f"out{number - 1}"
         after = out if number == len(net.layers) else f"out{number}"
-        if isinstance(layer, LineWindows | SumOverWays):
+        if isinstance(layer, GlobalPool):
+            nodes += [
+                helper.make_node("ReduceMean", [before], [f"{after}.means"], axes=[2, 3], keepdims=0),
+                helper.make_node("ReduceMax", [before], [f"{after}.maxima"], axes=[2, 3], keepdims=0),
+                helper.make_node("Concat", [f"{after}.means", f"{after}.maxima"], [after], axis=1),
+            ]
+        elif isinstance(layer, LineWindows | SumOverWays):
             more, constants = _of_lines(net, layer, before, after)
             nodes += more
             weights += constants
@@ -76,7 +83,8 @@ def _node(net: BoardNet, layer: Layer, before: str, after: str) -> NodeProto:
     elif type(layer) in PLAIN:
         node = helper.make_node(PLAIN[type(layer)], names, [after])
     else:
-        known = ", ".join(["Conv2D", "Dense", "LineWindows", "SumOverWays", *(kind.__name__ for kind in PLAIN)])
+        kinds: tuple[type[Layer], ...] = (Conv2D, Dense, LineWindows, SumOverWays, GlobalPool, *PLAIN)
+        known = ", ".join(kind.__name__ for kind in kinds)
         raise UserError(f"{type(net).__name__} holds a {type(layer).__name__}; ONNX files are written of {known}")
     return node
 

@@ -233,10 +233,15 @@ def experiment_name(path: Path) -> str:
     return path.parent.name if not seed and name[:1] == "s" and name[1:].isdigit() else name
 
 
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure whole or not at all; the ending of `path` says as what."""
+def check_format(path: Path) -> None:
+    """Raise UserError if a picture cannot be drawn as the ending of `path` says."""
     if path.suffix not in FORMATS:
         raise UserError(f"{path}: cannot draw {path.suffix or 'a file without an ending'}; use {', '.join(FORMATS)}")
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure whole or not at all; the ending of `path` says as what."""
+    check_format(path)
     picture = io.BytesIO()
     figure.savefig(picture, format=path.suffix[1:], dpi=DOTS_PER_INCH)
     replace_file(path, picture.getvalue())

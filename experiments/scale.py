@@ -20,6 +20,7 @@ import numpy as np
 
 from experiments.config import Config, load_config, presets
 from experiments.errors import EXIT_OK, UserError
+from experiments.output_place import check_report
 from experiments.scale_costs import AHEAD, Findings, measure
 from experiments.scale_model import Costs, Layout, Simulated, games_per_second, saturation, simulate
 from experiments.train import SHARES, check_evaluation
@@ -163,6 +164,7 @@ def run(args: argparse.Namespace) -> int:
     for name in ("rounds", "updates", "seconds", "bandwidth"):
         if not 0 < getattr(args, name) < math.inf:
             raise UserError(f"--{name} {getattr(args, name)}: wanted more than 0")
+    check_report(args.json, args.picture)
     config = config_of(args)
     bandwidth, cores, load = args.bandwidth * 1e6, len(os.sched_getaffinity(0)), os.getloadavg()[0]
     with np.errstate(all="ignore"):

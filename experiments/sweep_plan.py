@@ -47,6 +47,8 @@ def planned(preset: str | None, path: Path | None, settings: Sequence[str], vary
         label = re.sub(r"[^\w.,=+\-\[\]]+|_{2,}", "_", ",".join(named) or first.name)[:100]
         if any(_label(folder) == label for folder in runs):
             label += f",{len(runs) // seeds + 1}"
+        if not FOLDER.fullmatch(f"{label}__s{first.seed + seeds}"):
+            raise UserError(f"seed {first.seed}: too long for a sweep, whose folders are named by it")
         runs |= {f"{label}__s{seed}": replace(first, seed=seed) for seed in range(first.seed, first.seed + seeds)}
         if len(runs) > MOST_RUNS:
             raise UserError(f"more than {MOST_RUNS} runs; vary fewer settings at once")

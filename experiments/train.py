@@ -215,8 +215,8 @@ def check_evaluation(config: Config) -> None:
             raise UserError(f"{name} plays on {own} only; the board is {config.height}x{config.width}")
     random_opening(lambda: new_board(config), config.evaluation_plies, np.random.default_rng(0))
     if config.known_wins:
-        if (config.height, config.width) != (SIZE, SIZE):
-            raise UserError(f"known_wins {config.known_wins}: its positions are on {SIZE}x{SIZE}")
+        if (config.height, config.width, config.win_length) != (SIZE, SIZE, 5):
+            raise UserError(f"known_wins {config.known_wins}: its positions are on {SIZE}x{SIZE}, five in a row")
         beginnings(Path(config.known_wins), Rule(config.rule))
 
 

@@ -12,7 +12,9 @@ import numpy as np
 from tqdm import tqdm
 
 from env.lockstep import Lockstep
+from env.rules import Rule, check_settings
 from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
+from experiments.output_place import check_place
 from nn import BoardNet, ConvPolicyNet, ConvValueNet, LinePolicyNet, LineValueNet, load_net
 from nn.losses import squared_error
 from nn.optim import Adam
@@ -55,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
     """Play, learn, write, and say what was learnt. At Ctrl-C the network is written as it is."""
     check(args)
     policy = load_net(args.policy)
+    check_board(policy, args)
     players = seated(policy, args)
     rng = np.random.default_rng(args.seed)
     net = value_net_for(policy, rng)
@@ -100,8 +103,20 @@ def check(args: argparse.Namespace) -> None:
         raise UserError(f"--temperature {args.temperature}: it must be positive")
     if args.output.suffix != ".npz":
         raise UserError(f"{args.output}: a network is written as .npz")
-    if not args.output.absolute().parent.is_dir():
-        raise UserError(f"{args.output.parent} is no directory")
+    check_place(args.output)
+    if not 0 < args.learning_rate <= 1:
+        raise UserError(f"--learning-rate {args.learning_rate}: wanted more than 0, at most 1")
+
+
+def check_board(policy: BoardNet, args: argparse.Namespace) -> None:
+    """Raise UserError for games that the policy's board does not hold."""
+    try:
+        check_settings(policy.height, policy.width, args.win_length, Rule.FREESTYLE)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    if args.opening_plies > policy.height * policy.width // 2:
+        board = f"{policy.height}x{policy.width}"
+        raise UserError(f"--opening-plies {args.opening_plies}: at most half of the {board} board")
 
 
 def seated(policy: BoardNet, args: argparse.Namespace) -> list[BatchAgent]:

@@ -42,5 +42,5 @@ class ConvValueNet(BoardNet):
         )
         fc1 = Dense(2 * self.filters, self.hidden, rng=rng, dtype=dtype, name="fc1")
         fc2 = Dense(self.hidden, 1, rng=rng, dtype=dtype, name="fc2")
-        fc2.weight.value *= 0.1  # so that it begins near 0, where tanh is steep
         super().__init__(height, width, planes, dtype, [*layers, GlobalPool(), fc1, ReLU(), fc2, Tanh()])
+        fc2.weight.value *= 0.1  # so that it begins near 0, where tanh is steep

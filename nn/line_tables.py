@@ -164,7 +164,7 @@ class LineTables:
 
     def table(self, used: Codes) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
         """What the sum gets from each of these lines (n,) read both ways: (n, features), and what it was made from."""
-        windows = self.numbers.windows[used].reshape(2 * len(used), -1).astype(self.dtype)
+        windows = self.numbers.windows[used].reshape(2 * len(used), 6 * self.reach).astype(self.dtype)
         hidden = windows @ matrix(self.read).T
         hidden += self.read.bias.value
         np.maximum(hidden, np.zeros_like(hidden[:1]), out=hidden)
@@ -204,7 +204,7 @@ class LineTables:
         for feature, column in enumerate(by_feature):
             d_table[:-1, feature] = np.bincount(codes, weights=column.take(cells), minlength=len(self._used))
         share = without.transpose(2, 0, 1).astype(self.dtype)  # (A, 4, N) @ (A, N, features), cell by cell
-        rest = share @ d_sums.reshape(count, area, -1).transpose(1, 0, 2)
+        rest = share @ d_sums.reshape(count, area, d_sums.shape[1]).transpose(1, 0, 2)
         np.add.at(d_table, bare.T, rest)
         return d_table[:-1].astype(self.dtype)
 

@@ -42,9 +42,9 @@ class LineValueNet(LineNet):
         self.dense = whole_size("LineValueNet", dense)
         fc1 = Dense(2 * features, self.dense, rng=rng, dtype=dtype, name="fc1")
         fc2 = Dense(self.dense, 1, rng=rng, dtype=dtype, name="fc2")
-        fc2.weight.value *= 0.1  # so that it begins near 0, where tanh is steep
         self._top = Sequential([GlobalPool(), fc1, ReLU(), fc2, Tanh()])
         super().__init__(sizes, lines, self._top.layers, dtype)
+        fc2.weight.value *= 0.1  # so that it begins near 0, where tanh is steep
 
     def _top_forward(self, features: FloatArray) -> FloatArray:
         return self._top.forward(self._maps(features))

@@ -21,7 +21,7 @@ class GlobalPool(Layer):
     def forward(self, x: FloatArray) -> FloatArray:
         """x (N, C, H, W) -> out (N, 2 C)."""
         out = self.predict(x)
-        self._shape, self._best = x.shape, x.reshape(*x.shape[:2], -1).argmax(axis=2)
+        self._shape, self._best = x.shape, x.reshape(*x.shape[:2], x.shape[2] * x.shape[3]).argmax(axis=2)
         return out
 
     def backward(self, d_out: FloatArray) -> FloatArray:
@@ -45,5 +45,5 @@ class GlobalPool(Layer):
         """x (N, C, H, W) -> out (N, 2 C), keeping nothing."""
         if x.ndim != 4:
             raise ShapeError(f"GlobalPool: got x {x.shape}, wanted (N, C, H, W)")
-        cells = x.reshape(*x.shape[:2], -1)  # (N, C, P)
+        cells = x.reshape(*x.shape[:2], x.shape[2] * x.shape[3])  # (N, C, P)
         return np.concatenate([cells.mean(axis=2), cells.max(axis=2)], axis=1)

@@ -83,3 +83,5 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert out.splitlines()[0].startswith("PyTorch is not installed") and "boards/s" in out
     assert json.loads(written.read_text())["threads"] == 1 and picture.read_bytes()[1:4] == b"PNG"
     assert main(["bench", "greedy", "--rounds", "2"]) == 2
+    assert main(["bench", "loop", "--json", str(written)]) == 2
+    assert main(["bench", "greedy", "--picture", str(tmp_path / "b.gif")]) == 2

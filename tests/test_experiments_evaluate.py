@@ -9,7 +9,7 @@ import pytest
 from env.record import GameRecord
 from experiments.__main__ import main
 from experiments.config import load_config
-from experiments.evaluate import check_place
+from experiments.output_place import check_place
 from nn import PolicyNet
 from rl.agents import RandomAgent
 from rl.arena import wilson_interval
@@ -127,7 +127,7 @@ def test_a_file_that_cannot_be_written_is_noticed_before_the_games(
     ):
         assert main([*words, str(path)]) == 2
         assert capsys.readouterr().err == (
-            f"gomoku: {path}: {complaint}, so nothing could be written there after the games\n"
+            f"gomoku: {path}: {complaint}, so nothing could be written there after the work\n"
         )
     check_place(tmp_path / "file")
     check_place(Path("/dev/null"))

@@ -49,9 +49,11 @@ def test_a_file_without_a_first_move_under_the_rule_is_one_line(tmp_path):
 
 BROKEN = {"moves": "z9", "first": "q", "win_plies": 1}
 ENDLESS = '{"positions": [{"moves": "h8", "first": "h9", "rule": "freestyle", "win_plies": 1e400}]}'
+TAKEN = '{"positions": [{"moves": "h8h9", "first": "h8", "rule": "renju", "win_plies": 3}]}'
+PAST = '{"positions": [{"moves": "h8h9", "first": "h7", "rule": "renju", "win_plies": -3}]}'
 SKIPPED = '{"positions": [{"moves": "h8??zz99i9", "first": "h9", "rule": "renju", "win_plies": 3}]}'
 NO_WINS = (
-    "", "[]", '{"positions": []}', SKIPPED, '{"positions": [{"moves": "a1"}]}',
+    "", "[]", '{"positions": []}', "[" * 100_000, SKIPPED, TAKEN, PAST, '{"positions": [{"moves": "a1"}]}',
     json.dumps({"positions": [BROKEN]}), ENDLESS,
 )  # fmt: skip
 

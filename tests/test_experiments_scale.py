@@ -152,6 +152,8 @@ def test_processes_are_compared_in_turns():
         (["--jobs", "0"], "--jobs 0"),
         (["--rounds", "0"], "--rounds 0"),
         (["--bandwidth", "nan"], "--bandwidth nan"),
+        (["--picture", "scale.gif"], "cannot draw .gif"),
+        (["--json", "/nowhere/x"], "nothing could be written there"),
         (["--set", "gams=3"], "did you mean"),
         (["--preset", "quik"], "did you mean 'quick'"),
     ],

@@ -158,6 +158,7 @@ def test_work_that_kills_every_worker_says_how_to_go_on(tmp_path, capsys, monkey
         (["--vary", "hidden=8,8"], "twice"),
         (["--vary", "hidden=8", "--vary", "hidden=9"], "twice"),
         (["--vary", "seed=1,2"], "--seeds"),
+        (["--vary", "hidden=8", "--seed", "9" * 21], "too long for a sweep"),
         (["--vary", "opponents={self=1},{gredy=1}"], "did you mean 'greedy'?"),
         (["--vary", "start=missing.npz"], "missing"),
         (["--vary", "height=2,4"], "height"),

@@ -15,6 +15,7 @@ import pytest
 
 from experiments import learner
 from experiments.__main__ import main
+from experiments.errors import UserError
 from experiments.metrics import read_metrics
 from nn import PolicyNet, load_net, make_net
 from rl.watched_play import play_watched
@@ -275,6 +276,9 @@ def test_known_wins_are_told_beside_the_suite(tmp_path, capsys):
     assert 0 <= told["all"] <= 1 and set(told) >= {"all", "5 to 9"}
     assert main(command("--run-dir", str(tmp_path / "b"), settings=(f"known_wins={tmp_path / 'few.json'}",))) == 2
     assert "its positions are on 15x15" in capsys.readouterr().err
+    four = [*large, "win_length=4"]
+    assert main(command("--run-dir", str(tmp_path / "b"), settings=tuple(four))) == 2
+    assert "five in a row" in capsys.readouterr().err
     large[-1] = f"known_wins={tmp_path / 'none.json'}"
     assert main(command("--run-dir", str(tmp_path / "b"), settings=tuple(large))) == 2
     assert "none.json: no such file" in capsys.readouterr().err and not (tmp_path / "b").exists()
@@ -291,6 +295,9 @@ def test_what_convolutions_learnt_on_a_small_board_begins_on_a_large_one(kind, t
     assert type(net) is type(small) and (net.height, net.width) == (7, 9)
     pairs = zip(net.arrays().values(), small.arrays().values(), strict=True)
     assert all(np.array_equal(mine, its) and not np.shares_memory(mine, its) for mine, its in pairs)
+    other = "line" if kind == "conv" else "conv"
+    with pytest.raises(UserError, match=f"not the net {other}"):
+        initial_net(load_config(None, None, [*TINY, f"net={other}", f"start={tmp_path / 'small.npz'}"]))
 
 
 def test_a_network_of_convolutions_alone_watches_and_is_trained_and_resumed_alike(tmp_path, monkeypatch):

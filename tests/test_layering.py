@@ -30,13 +30,13 @@ ORDER = {
     "value_regression weight_average gate teacher_pull reinforce tactics drill tactical_suite arena elo "
     "sprt fleet dask_fleet shares flow openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing "
-    "evaluate seeds plots run_rows seed_plots standings arena_plots tournament_plan tournament boards game_files "
-    "position analyse quiet_trials rule_trials rules show info onnx_file event_file export example_files generate plan "
-    "beginning lesson_sources pupil known_wins casting fleets learner learner_state verdict progress train sweep_plan "
-    "sweep_results sweep pretrain train_value train_q scale_model scale_costs scale race torch_twin contests "
-    "loop_cost bench tactics_report notebook_files thought player outlook question game session game_plots net_plots "
-    "draw play board_grid board_canvas curve_canvas rule_desk rules_window captions window gui notebook_game widget "
-    "rules_widget move_clock swap2 protocol_game brain commands __main__",
+    "seeds plots output_place evaluate run_rows seed_plots standings arena_plots tournament_plan tournament boards "
+    "game_files position analyse quiet_trials rule_trials rules show info onnx_file event_file export example_files "
+    "generate plan beginning lesson_sources pupil known_wins casting fleets learner learner_state verdict progress "
+    "train sweep_plan sweep_results sweep pretrain train_value train_q scale_model scale_costs scale race "
+    "torch_twin contests loop_cost bench tactics_report notebook_files thought player outlook question game session "
+    "game_plots net_plots draw play board_grid board_canvas curve_canvas rule_desk rules_window captions window gui "
+    "notebook_game widget rules_widget move_clock swap2 protocol_game brain commands __main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}

@@ -154,6 +154,15 @@ def test_only_stones_go_by_table():
     assert np.allclose(net.predict(both), Sequential(net.layers).predict(both), rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", [LinePolicyNet, LineValueNet])
+def test_no_positions_have_no_answers(kind):
+    net = kind(5, 6, rng=np.random.default_rng(1))
+    nothing = np.zeros((0, 2, 5, 6), np.float32)
+    assert net.predict(nothing).shape == net.forward(nothing).shape == (0, net.outputs)
+    net.add_gradients(np.zeros((0, net.outputs), np.float32))
+    assert not any(parameter.grad.any() for parameter in net.parameters())
+
+
 def test_turning_the_board_turns_the_logits():
     rng = np.random.default_rng(8)
     net = line_net(rng, 9, 9)

@@ -134,7 +134,7 @@ def test_ctrl_c_writes_what_is_learnt_so_far(policy: str, tmp_path: Path, monkey
     "wrong",
     [["--games", "0"], ["--discount", "0"], ["--position-share", "2"], ["--temperature", "0"], ["--seed", "-1"],
      ["--opponents", "threat"], ["--opponents", "nobody"], ["-o", "x.txt"], ["-o", "/nowhere/x.npz"],
-     ["--learning-rate", "-1"]],
+     ["--learning-rate", "-1"], ["--learning-rate", "inf"], ["--opening-plies", "1000000"], ["--win-length", "26"]],
 )  # fmt: skip
 def test_wrong_settings_are_one_line(
     policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: list[str]

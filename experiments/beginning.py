@@ -1,6 +1,6 @@
-"""Where a run begins: the network before any training, and what its stage of imitation is told.
+"""Where a run begins: the network before any training, what its stage of imitation is told, and the baseline.
 
-Both depend on the configuration alone, and on the file it may name.
+All depend on the configuration alone, and on the file it may name.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ from experiments.config import Config
 from experiments.errors import UserError
 from experiments.plan import Plan
 from nn import NETS, BoardNet, PolicyNet, ShapeError, load_net, make_net
+from nn.line_value_net import LineValueNet
+from rl.baseline import Baseline, LeaveOneOut, NoBaseline, RunningMean, TacticalTable
+from rl.value_net_baseline import ValueNetBaseline
+from rl.value_regression import ValueRegression
 
 
 def initial_net(config: Config) -> BoardNet:
@@ -61,3 +65,16 @@ def imitation_plan(config: Config) -> Plan:
         teacher=config.imitation_teacher,
         init=config.start,
     )
+
+
+def initial_baseline(config: Config, kinds: int) -> Baseline:
+    """What results are compared with, before it has learnt anything; `kinds` of opponents are told apart."""
+    if config.baseline == "value":
+        rng = np.random.default_rng([config.seed, 4])
+        net = LineValueNet(config.height, config.width, rng=rng, dtype=np.dtype(config.dtype))
+        return ValueNetBaseline(net)
+    if config.baseline == "leave-one-out":
+        return LeaveOneOut(config.discount)
+    if config.baseline == "none":
+        return NoBaseline()
+    return {"mean": RunningMean, "tactics": TacticalTable, "features": ValueRegression}[config.baseline](kinds)

@@ -86,6 +86,8 @@ class Config:
     """Weight of the entropy bonus at the start."""
     final_entropy_weight: float = 0.02
     """Weight of the entropy bonus at the end; it falls evenly."""
+    masked_loss: bool = True
+    """Illegal cells have no part in the loss, as they have none in play."""
     max_gradient_norm: float = 1.0
     """The gradient is scaled down to this norm if it is longer."""
     temperature: float = 1.0
@@ -95,8 +97,8 @@ class Config:
     trace: float = 1.0
     """Lambda of the returns: 1 is REINFORCE with a baseline, less is an actor-critic."""
     baseline: str = "mean"
-    """What results are compared with: none, mean (per opponent and colour), tactics (a table by what threatens), or
-    features (a regression on what is on the board)."""
+    """What results are compared with: none, mean (per opponent and colour), leave-one-out (this batch's other games),
+    tactics (a table by what threatens), features (a regression on what is on the board), or value (a network)."""
     symmetric: bool = True
     """Play and learn through a random symmetry of the board."""
     watched: bool = False
@@ -165,8 +167,8 @@ class Config:
         _check(self.rule in {rule.value for rule in Rule}, "rule", self.rule, "freestyle, standard or renju")
         _check(self.net in ("policy", "conv", "line"), "net", self.net, "policy, conv or line")
         _check(self.dtype in ("float32", "float64"), "dtype", self.dtype, "float32 or float64")
-        baselines = ("none", "mean", "tactics", "features")
-        _check(self.baseline in baselines, "baseline", self.baseline, "none, mean, tactics or features")
+        baselines = ("none", "mean", "leave-one-out", "tactics", "features", "value")
+        _check(self.baseline in baselines, "baseline", self.baseline, "one of " + ", ".join(baselines))
         for key in ("games", "games_per_update", "batch", "hidden", "pool_size", "pool_every", "pool_at_once",
                     "imitation_lessons", "puzzles", "drill_batch", "evaluate_every", "checkpoint_every"):  # fmt: skip
             _check(getattr(self, key) >= 1, key, getattr(self, key), "1 or more")

@@ -14,7 +14,7 @@ import numpy as np
 
 from env import Rule
 from env.lockstep import Lockstep
-from experiments.beginning import imitation_plan, initial_net
+from experiments.beginning import imitation_plan, initial_baseline, initial_net
 from experiments.casting import cast_of, shares_of
 from experiments.config import Config
 from experiments.pupil import Pupil
@@ -22,7 +22,6 @@ from nn import BoardNet
 from nn.optim import Adam
 from nn.workspace import Workspace
 from rl.agents import BatchAgent, PolicyAgent
-from rl.baseline import Baseline, make_baseline
 from rl.drill import DrillStats, at_stake, drill, set_up
 from rl.fleet import Fleet, InProcess
 from rl.flow import Flow, Staleness
@@ -36,7 +35,6 @@ from rl.shares import Cast, Played, Share, joined, play_shares, prepare
 from rl.supervised import ImitationStats
 from rl.tactics import make_puzzles
 from rl.teacher_pull import TeacherPull
-from rl.value_regression import ValueRegression
 from rl.watch import can_watch
 from rl.watched_play import play_watched
 from rl.weight_average import WeightAverage
@@ -81,10 +79,7 @@ class Learner:
             temperature=config.pool_temperature,
             difficulty=config.pool_by_difficulty,
         )
-        kinds = len(self.league.names)
-        self.baseline: Baseline = (
-            ValueRegression(kinds) if config.baseline == "features" else make_baseline(config.baseline, kinds)
-        )
+        self.baseline = initial_baseline(config, len(self.league.names))
         self.start_from(initial_net(config))
         self._memory: list[list[Workspace]] = []
         self.fleet: Fleet[Cast, Share, Played] = InProcess(prepare)  # where games in shares are played
@@ -225,7 +220,7 @@ class Learner:
         values = self.baseline.predict(config.win_length, decisions, kinds)
         results = signed_results(decisions.winners, decisions.colours)
         returns = lambda_returns(results, values, decisions.following, config.discount, config.trace)
-        self.baseline.learn(decisions, kinds, returns)
+        self.baseline.learn(decisions, kinds, returns, self.rng)
         stats = update(
             self.net,
             self.optimizer,
@@ -237,6 +232,7 @@ class Learner:
             max_gradient_norm=config.max_gradient_norm,
             rng=self.rng,
             share=config.learnt_share,
+            masked=config.masked_loss,
             pull=self._pull(),
         )
         full = lambda_returns(results, values, decisions.following, config.discount, 1.0)

@@ -34,6 +34,8 @@ PARTS = {
     ("rl/baseline.py", "predict"): "expected returns",
     ("rl/value_regression.py", "predict"): "expected returns",
     ("rl/value_regression.py", "learn"): "expected returns",
+    ("rl/value_net_baseline.py", "predict"): "expected returns",
+    ("rl/value_net_baseline.py", "learn"): "expected returns",
 }
 BACKWARD = "add_gradients"
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rl.agents.greedy_bits import greedy_digits
-from rl.returns import FloatArray
-from rl.sampling import IntArray
+from rl.returns import FloatArray, discounted_returns, signed_results
+from rl.sampling import IntArray, RandomSource
 from rl.selfplay import Decisions
 
 
@@ -27,11 +27,11 @@ class Baseline(ABC):
 
     @abstractmethod
     def predict(self, win_length: int, decisions: Decisions, groups: IntArray) -> FloatArray:
-        """V of each decision, (T,), from what was learnt from *earlier* batches: nothing of this one's results."""
+        """V of each decision, (T,), from earlier batches or other games of this one: nothing of its own game's end."""
 
     @abstractmethod
-    def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray) -> None:
-        """Take this batch's returns (T,) in. Called after `predict` for the same decisions."""
+    def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray, rng: RandomSource) -> None:
+        """Take this batch's returns (T,) in. Called after `predict` for the same decisions; may draw from rng."""
 
     @abstractmethod
     def state(self) -> dict[str, NDArray[Any]]:
@@ -49,7 +49,7 @@ class NoBaseline(Baseline):
         """Zeros, (T,)."""
         return np.zeros(len(decisions))
 
-    def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray) -> None:
+    def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray, rng: RandomSource) -> None:
         """Nothing to learn."""
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -74,7 +74,7 @@ class RunningMean(Baseline):
         values: FloatArray = means[groups, (decisions.colours < 0).astype(np.int64)]
         return values
 
-    def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray) -> None:
+    def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray, rng: RandomSource) -> None:
         """Fade the sums and add this batch's."""
         self._sums *= self.decay
         self._counts *= self.decay
@@ -118,7 +118,7 @@ class TacticalTable(Baseline):
         values: FloatArray = self._sums[self._index] / (self._counts[self._index] + 2)
         return values
 
-    def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray) -> None:
+    def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray, rng: RandomSource) -> None:
         """Fade the table and add this batch's returns."""
         self._sums *= self.decay
         self._counts *= self.decay
@@ -134,8 +134,35 @@ class TacticalTable(Baseline):
         self._sums[...], self._counts[...] = state["sums"], state["counts"]
 
 
-def make_baseline(kind: str, groups: int) -> Baseline:
-    """The baseline of that name: none, mean or tactics."""
-    if kind == "none":
-        return NoBaseline()
-    return RunningMean(groups) if kind == "mean" else TacticalTable(groups)
+class LeaveOneOut(Baseline):
+    """V = the mean discounted return in the *other* games of this batch, against that opponent and with that colour:
+
+        V_i = (sum of G - sum of G in its own game) / (how many - how many in its own game)
+
+    It is as new as the policy itself, and owes nothing to the game it is compared with. 0 where there is no other game.
+    Source: Kool, van Hoof and Welling, "Buy 4 REINFORCE samples, get a baseline for free!" (ICLR workshop, 2019).
+    """
+
+    def __init__(self, discount: float) -> None:
+        self.discount = discount
+
+    def predict(self, win_length: int, decisions: Decisions, groups: IntArray) -> FloatArray:
+        """The others' mean, (T,)."""
+        results = signed_results(decisions.winners, decisions.colours)
+        returns = discounted_returns(results, decisions.moves_left, self.discount)
+        white = (decisions.colours < 0).astype(np.int64)
+        of_kind = groups * 2 + white
+        of_game = decisions.games * 2 + white
+        sums = np.bincount(of_kind, returns)[of_kind] - np.bincount(of_game, returns)[of_game]
+        others = np.bincount(of_kind)[of_kind] - np.bincount(of_game)[of_game]
+        return np.where(others > 0, sums / np.maximum(others, 1), 0.0)
+
+    def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray, rng: RandomSource) -> None:
+        """Nothing: each batch is its own."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Nothing."""
+        return {}
+
+    def load_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Nothing."""

@@ -72,18 +72,21 @@ def policy_gradient(
     *,
     temperature: float,
     entropy_weight: float,
+    masked: bool = True,
     pull: tuple[Targets, float] | None = None,
 ) -> tuple[float, float, float]:
     """Add the gradient of the loss to the net's parameters; returns (loss, entropy, illegal mass).
 
-    planes (N, 2, H, W), legal (N, A); actions, advantages and log_p, the log-probability in play, (N,). `pull` is what
-    a teacher thinks (N, A) and how much that weighs.
+    planes (N, 2, H, W), legal (N, A); actions, advantages and log_p, the log-probability in play, (N,). Unless
+    `masked`, pi is the softmax over all cells, though no illegal one was played. `pull` is what a teacher thinks
+    (N, A) and how much that weighs.
     """
     logits = net.forward(planes.astype(net.dtype, copy=False)) / temperature
-    now = masked_log_softmax(logits, legal)[np.arange(len(actions)), actions]
+    cells = legal if masked else np.ones_like(legal)
+    now = masked_log_softmax(logits, cells)[np.arange(len(actions)), actions]
     weights = advantages * np.minimum(np.exp(now - log_p), MOST_RATIO)
-    loss, d_loss = weighted_cross_entropy(logits, actions, weights, legal)
-    randomness, d_randomness = entropy(logits, legal)
+    loss, d_loss = weighted_cross_entropy(logits, actions, weights, cells)
+    randomness, d_randomness = entropy(logits, cells)
     d_logits = d_loss - entropy_weight * d_randomness
     if pull is not None:
         targets, weight = pull
@@ -137,6 +140,7 @@ def update(
     max_gradient_norm: float,
     rng: RandomSource,
     share: float = 1.0,
+    masked: bool = True,
     pull: TeacherPull | None = None,
 ) -> UpdateStats:
     """One pass over the decisions, or a share of them, in random minibatches of about `batch`, a step each.
@@ -158,6 +162,7 @@ def update(
             advantages[index],
             temperature=temperature,
             entropy_weight=entropy_weight,
+            masked=masked,
             pull=None if pull is None else (pull.targets(planes, legal, rng), pull.weight),
         )
         norms.append(clip_gradients(net.parameters(), max_gradient_norm))

@@ -16,7 +16,7 @@ from env.observation import Positions
 from rl.baseline import Baseline
 from rl.features import NAMES, tactical_features
 from rl.returns import FloatArray
-from rl.sampling import IntArray
+from rl.sampling import IntArray, RandomSource
 from rl.selfplay import Decisions
 
 
@@ -47,7 +47,7 @@ class ValueRegression(Baseline):
             values[index] = self._features[index] @ weights[group, colour]
         return values
 
-    def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray) -> None:
+    def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray, rng: RandomSource) -> None:
         """Fade the sums and add this batch's."""
         self._products *= self.decay
         self._sums *= self.decay

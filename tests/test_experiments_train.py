@@ -89,11 +89,16 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(whole, tmp
     assert weights(tmp_path / "other") != weights(whole)
 
 
-@pytest.mark.parametrize("baseline", ["tactics", "none"])
+@pytest.mark.parametrize("baseline", ["tactics", "none", "leave-one-out", "value"])
 def test_other_baselines_run(baseline, tmp_path):
     run = tmp_path / "run"
-    assert main(command("--run-dir", str(run), games=128, settings=(f"baseline={baseline}", "trace=0.7"))) == 0
-    assert len(read_metrics(run / "metrics.jsonl")) == 3
+    assert main(command("--run-dir", str(run), games=320, settings=(f"baseline={baseline}", "trace=0.7"))) == 0
+    rows, bits = without_times(run), weights(run)
+    assert len(rows) == 6
+    for newest in sorted((run / "checkpoints").iterdir())[-2:]:
+        newest.unlink()
+    assert main(["train", "--resume", str(run)]) == 0
+    assert without_times(run) == rows and weights(run) == bits
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -27,8 +27,8 @@ ORDER = {
     "agents.summed agents.priority agents.threat agents.alphabeta agents.policy agents.judges "
     "agents.mcts q_table agents.qlearning agents.outside agents match middle views supervised lessons "
     "demonstrations examples value_learning watch selfplay watched_play league returns baseline "
-    "value_regression weight_average gate teacher_pull reinforce tactics drill tactical_suite arena elo "
-    "sprt fleet dask_fleet shares flow openings pairs",
+    "value_regression value_net_baseline weight_average gate teacher_pull reinforce tactics drill tactical_suite arena "
+    "elo sprt fleet dask_fleet shares flow openings pairs",
     "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing "
     "seeds plots output_place evaluate run_rows seed_plots standings arena_plots tournament_plan tournament boards "
     "game_files position analyse quiet_trials rule_trials rules show info onnx_file event_file export example_files "

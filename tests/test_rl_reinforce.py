@@ -7,12 +7,15 @@ from env import Rule
 from env.lockstep import Lockstep
 from env.observation import Positions
 from nn import PolicyNet
+from nn.line_value_net import LineValueNet
 from nn.losses import masked_log_softmax
 from nn.optim import Adam
-from rl.baseline import NoBaseline, make_baseline
+from rl.baseline import LeaveOneOut, NoBaseline, RunningMean, TacticalTable
 from rl.reinforce import policy_gradient, standardised, update
+from rl.returns import discounted_returns, signed_results
 from rl.selfplay import LEARNER, Decisions, play
 from rl.tactics import winning_cells
+from rl.value_net_baseline import ValueNetBaseline
 
 
 def tiny_net():
@@ -150,9 +153,17 @@ def real_decisions(seed):
     )  # fmt: skip
 
 
+MAKE = {
+    "none": lambda groups: NoBaseline(),
+    "mean": RunningMean,
+    "tactics": TacticalTable,
+    "value": lambda groups: ValueNetBaseline(LineValueNet(3, 4, rng=np.random.default_rng(9))),
+}
+
+
 @pytest.mark.parametrize("kind", ["mean", "tactics"])
 def test_a_baseline_learns_what_it_is_told_and_says_nothing_before(kind):
-    baseline, decisions = make_baseline(kind, groups=2), real_decisions(5)
+    baseline, decisions = MAKE[kind](2), real_decisions(5)
     groups = decisions.games % 2
     # What each can see: the mean only the colour and the group, the table that a win is there to be taken.
     target = np.where(decisions.colours == 1, 0.5, -0.25) + 0.1 * groups
@@ -161,7 +172,7 @@ def test_a_baseline_learns_what_it_is_told_and_says_nothing_before(kind):
     assert not baseline.predict(3, decisions, groups).any()
     for _ in range(60):
         baseline.predict(3, decisions, groups)
-        baseline.learn(decisions, groups, target)
+        baseline.learn(decisions, groups, target, np.random.default_rng(0))
     error = np.abs(baseline.predict(3, decisions, groups) - target)
     # The table shrinks every entry towards 0 by two imagined decisions, which only rare entries feel.
     assert np.median(error) < 0.05 and error.max() < (1e-9 if kind == "mean" else 0.3)
@@ -172,26 +183,76 @@ def can_win(decisions):
     return winning_cells(positions, of_mover=True).any(axis=1)
 
 
-@pytest.mark.parametrize("kind", ["mean", "tactics"])
+@pytest.mark.parametrize("kind", ["mean", "tactics", "value"])
 def test_prediction_does_not_see_this_batch(kind):
-    baseline, decisions = make_baseline(kind, 1), real_decisions(6)
+    baseline, decisions = MAKE[kind](1), real_decisions(6)
     groups = np.zeros(len(decisions), dtype=np.int64)
     baseline.predict(3, decisions, groups)
-    baseline.learn(decisions, groups, np.full(len(decisions), 0.3))
+    baseline.learn(decisions, groups, np.full(len(decisions), 0.3), np.random.default_rng(0))
     first = baseline.predict(3, decisions, groups)
     assert first.any() and np.array_equal(first, baseline.predict(3, decisions, groups))
 
 
-@pytest.mark.parametrize("kind", ["none", "mean", "tactics"])
+@pytest.mark.parametrize("kind", ["none", "mean", "tactics", "value"])
 def test_baseline_state_round_trip(kind):
-    one, two, decisions = make_baseline(kind, 1), make_baseline(kind, 1), real_decisions(7)
+    one, two, decisions = MAKE[kind](1), MAKE[kind](1), real_decisions(7)
     groups = np.zeros(len(decisions), dtype=np.int64)
     one.predict(3, decisions, groups)
-    one.learn(decisions, groups, decisions.colours * 0.5)
+    one.learn(decisions, groups, decisions.colours * 0.5, np.random.default_rng(0))
     two.load_state(one.state())
+    assert np.array_equal(one.predict(3, decisions, groups), two.predict(3, decisions, groups))
+    for baseline in (one, two):
+        baseline.learn(decisions, groups, decisions.colours * 0.25, np.random.default_rng(0))
     assert np.array_equal(one.predict(3, decisions, groups), two.predict(3, decisions, groups))
 
 
 def test_no_baseline_is_zero():
     decisions = real_decisions(8)
     assert not NoBaseline().predict(3, decisions, decisions.games).any()
+
+
+def test_leaving_one_out_is_the_mean_over_the_other_games():
+    decisions = real_decisions(10)
+    groups = decisions.games % 2
+    returns = discounted_returns(signed_results(decisions.winners, decisions.colours), decisions.moves_left, 0.9)
+    values = LeaveOneOut(0.9).predict(3, decisions, groups)
+    for i in range(len(decisions)):
+        alike = (groups == groups[i]) & (decisions.colours == decisions.colours[i])
+        others = returns[alike & (decisions.games != decisions.games[i])]
+        assert values[i] == pytest.approx(others.mean(), abs=1e-12)
+
+
+def test_leaving_out_the_only_game_leaves_nothing():
+    decisions = real_decisions(10)
+    assert not LeaveOneOut(0.9).predict(3, decisions, decisions.games).any()
+
+
+def test_a_value_network_learns_what_is_there_to_be_won():
+    baseline, decisions = MAKE["value"](1), real_decisions(11)
+    groups, target = np.zeros(len(decisions), dtype=np.int64), np.where(can_win(decisions), 0.8, -0.4)
+    assert np.abs(baseline.predict(3, decisions, groups)).max() < 0.3
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        baseline.learn(decisions, groups, target, rng)
+    assert np.corrcoef(baseline.predict(3, decisions, groups), target)[0, 1] > 0.8
+
+
+def test_without_the_mask_the_loss_pushes_on_illegal_cells_too():
+    rng, net = np.random.default_rng(12), tiny_net()
+    planes, legal, _ = some_decisions(6, rng)
+    legal[:, 5] = False
+    actions = np.array([rng.choice(np.flatnonzero(row)) for row in legal])
+    grads = {}
+    for masked in (True, False):
+        for parameter in net.parameters():
+            parameter.grad[...] = 0
+        loss, _, mass = policy_gradient(
+            net, planes, legal, actions, np.full(6, -20.0), np.ones(6), temperature=1.0, entropy_weight=0.0,
+            masked=masked,
+        )  # fmt: skip
+        grads[masked] = net.parameters()[-1].grad.copy()  # of the bias of each cell's logit
+        cells = legal if masked else np.ones_like(legal)
+        chosen = masked_log_softmax(net.predict(planes), cells)[np.arange(6), actions]
+        assert loss == pytest.approx(-2 * chosen.mean(), rel=1e-12)  # the ratio to e^-20 is cut off at 2
+        assert mass > 0.05
+    assert grads[True][5] == 0 < grads[False][5]

@@ -155,7 +155,7 @@ def test_the_regression_finds_what_depends_on_the_board():
     target = seen @ np.linspace(-1, 1, len(NAMES)) + np.where(groups, 0.5, -0.5)
     for _ in range(25):
         baseline.predict(4, decisions, groups)
-        baseline.learn(decisions, groups, target)
+        baseline.learn(decisions, groups, target, np.random.default_rng(0))
     values = baseline.predict(4, decisions, groups)
     assert explained_variance(target, values) > 0.97
     other = ValueRegression(2)

@@ -1,4 +1,4 @@
-"""The weights that come along: they load without a path, play 15x15, take wins and block fours."""
+"""The weights that come along: they load by name, take wins and block fours, and beat greedy."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def choice(spec: str, names: str) -> str:
     return f"{chr(ord('a') + col)}{15 - row}"
 
 
-@pytest.mark.parametrize("spec", ["policy", "policy,views=8", "mcts,simulations=20"])
+@pytest.mark.parametrize("spec", ["policy", "policy,views=8", "policy:scratch", "mcts,simulations=20"])
 def test_without_a_path_the_weights_that_come_along_play(spec: str) -> None:
     agent = make_agent(spec)
     assert isinstance(agent, PolicyAgent | MctsAgent)
@@ -28,9 +28,15 @@ def test_without_a_path_the_weights_that_come_along_play(spec: str) -> None:
             agent.choose(Board(9, 9), np.random.default_rng(0))
 
 
-def test_the_policy_beats_greedy_far_more_often_than_not() -> None:
-    """The README's figure, 2,000 games, is no matter for a test; 60 games tell it from an untrained net's 0 %."""
-    result = compare(make_agent("policy"), make_agent("greedy"), 60, rng=np.random.default_rng(1))
+@pytest.mark.parametrize(
+    ("spec", "size", "win_length"), [("policy", 15, 5), ("policy:scratch", 15, 5), ("policy:quick", 6, 4)]
+)
+def test_they_beat_greedy_far_more_often_than_not(spec: str, size: int, win_length: int) -> None:
+    """The README's figures, of 1,000 games, are no matter for a test; 60 games tell them from an untrained one."""
+    result = compare(
+        make_agent(spec), make_agent("greedy"), 60,
+        new_board=lambda: Board(size, size, win_length), rng=np.random.default_rng(1),
+    )  # fmt: skip
     assert result.total.interval[0] > 0.6
 
 

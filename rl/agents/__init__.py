@@ -33,6 +33,9 @@ from rl.search.rule_file import RuleFile
 __all__ = ["Agent", "AgentSpecError", "BatchAgent", "GreedyAgent", "PolicyAgent", "RandomAgent", "make_agent"]
 
 
+SHIPPED = ("scratch", "quick")  # learnt by self-play alone on 15x15, and on 6x6, four in a row
+
+
 class AgentSpecError(ValueError):
     """An agent spec that names nothing: the message says which part, and what it may have meant."""
 
@@ -60,9 +63,9 @@ def make_agent(spec: str) -> Agent:
     shapes:NAME                         to train against: attack, forcing, race, lines, defence, wall, balanced;
                                         these three kinds take ,noise=P: with that chance, a random move
     policy[:PATH][,temperature=T,views=8]
-                                        a network from a weights file, or the one for 15x15 that comes along; T = 0 (the
-                                        default) plays the largest logit; views=8 takes the mean over the symmetric
-                                        views of the board
+                                        a network from a weights file, or the one for 15x15 that comes along (scratch
+                                        and quick, named for their presets, are others); T = 0 (the default) plays the
+                                        largest logit; views=8 takes the mean over the symmetric views of the board
     mcts[:PATH][,simulations=200,value=PATH,rollouts=greedy,temperature=T,noise=0,fours=128]
                                         tree search with a policy network's moves; values from a network: that of
                                         value=PATH, or PATH itself if it has them, or else from games played on by
@@ -153,15 +156,15 @@ def _make_mcts(spec: str, argument: str, options: dict[str, str]) -> Agent:
 
 
 def _policy_at(path: str) -> BoardNet:
-    """The network of a weights file, if it knows moves; without a path, the one that comes along."""
-    net = load_net(path or shipped("policy"))
+    """The network of a weights file, or of that name among those that come along, if it knows moves."""
+    net = load_net(shipped(path or "policy") if path in ("", *SHIPPED) else path)
     if not net.HAS_POLICY:
         raise AgentSpecError(f"{path} holds a {type(net).__name__}, which knows no moves; a policy network is wanted")
     return net
 
 
 def shipped(name: str) -> str:
-    """The path of weights that come along, for 15x15, five in a row."""
+    """The path of weights that come along: policy and value for 15x15, five in a row, or one of `SHIPPED`."""
     return str(files("rl") / "weights" / f"{name}.npz")
 
 

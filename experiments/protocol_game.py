@@ -1,7 +1,8 @@
 """The game a match manager plays with us through the Gomocup protocol: its board, and what its commands do to it.
 
-A command is answered with lines of text, or it asks for a move, which is then thought about elsewhere. What cannot be
-done is answered ERROR and changes nothing; what is no command is answered UNKNOWN.
+A command is answered with lines of text, or it asks for a move, which is then thought about elsewhere; only the stones
+of SWAP2BOARD are judged here, in a share of the move's time. What cannot be done is answered ERROR and changes nothing;
+what is no command is answered UNKNOWN.
 """
 
 import re
@@ -64,7 +65,10 @@ class ProtocolGame:
         }
 
     def obey(self, line: str) -> Answer:
-        """Do what a line says. If the answer wants a move, `answer_with` is to be called before the next line."""
+        """Do what a line says: at once, but for SWAP2BOARD.
+
+        If the answer wants a move, `answer_with` is to be called before the next line.
+        """
         words = line.strip()
         name, _, argument = words.partition(" ")
         command = self._commands.get(name.upper())

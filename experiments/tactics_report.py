@@ -8,6 +8,7 @@ against every reply, or is the known win's first; proved: the former.
 
 import argparse
 import math
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from env import Rule
-from experiments.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UserError
+from experiments.errors import EXIT_BROKEN_PIPE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UserError
 from experiments.known_wins import KnownWin, load_known_wins
 from rl.search.budget import Budget, undisturbed
 from rl.search.forced_wins import forced_win
@@ -104,7 +105,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         interrupted = True
     if results:
-        print(table(results))
+        try:
+            print(table(results), flush=True)
+        except BrokenPipeError:  # whoever read has gone; the interpreter flushes once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return EXIT_BROKEN_PIPE
     if interrupted:
         return EXIT_INTERRUPTED
     enough = sum(r.solved for r in results) >= 0.9 * len(results)

@@ -1,8 +1,11 @@
 """Forced wins: found where they are, and every proof followed reply by reply on the board itself."""
 
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +25,7 @@ from rl.search.threat_board import ThreatBoard
 from rl.search.threat_tables import ThreatTables, threats_by_definition, threes_by_definition
 from rl.search.threes import ThreeSearch
 
+ROOT = Path(__file__).parents[1]
 WINS = Path(__file__).parent / "data" / "tactics" / "wins.json"
 MOVE = re.compile(r"[a-z]\d+")
 
@@ -324,6 +328,17 @@ def test_the_report_measures_a_file_and_says_what_was_missed(
     file.write_text(json.dumps({"positions": [{**quiet, "first": cell_name(first, 15, 15)}]}))
     assert report.main([str(file), "--seconds", "1e-6"]) == 0  # the player's first thought, which proves nothing
     assert re.search(r"^all +1 +1 +100\.0 +0 +0 ", capsys.readouterr().out, re.M)
+
+
+def test_a_reader_who_has_gone_is_no_fault_of_the_report(tmp_path: Path) -> None:
+    file = tmp_path / "few.json"
+    file.write_text(json.dumps({"positions": [p for p in positions() if p["win_plies"] == 3][:1]}))
+    words = [sys.executable, "-m", "experiments.tactics_report", str(file)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
+    os.close(writer)
+    assert done.returncode == 141 and "Error" not in done.stderr
 
 
 @pytest.mark.parametrize(

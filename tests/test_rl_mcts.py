@@ -10,7 +10,7 @@ from env import BLACK, WHITE, Board, IllegalMoveError, Rule
 from env.bitboard import Bitboard
 from env.lockstep import Lockstep
 from env.observation import positions_of
-from nn import AnswerError, PolicyNet, make_net
+from nn import AnswerError, PolicyNet, ShapeError, make_net
 from nn.java_random import JavaRandom
 from nn.losses import weighted_cross_entropy
 from nn.optim import Adam
@@ -329,6 +329,12 @@ def test_many_boards_at_once_are_searched_as_one_by_one() -> None:
     together = an_agent(6, 6, 60).choose_many(boards, rng)
     assert together == [an_agent(6, 6, 60).choose(board, rng) for board in boards]
     assert all(board.legal_mask()[cell] for board, cell in zip(boards, together, strict=True))
+
+
+def test_a_board_of_another_size_is_refused_in_words() -> None:
+    agent = make_agent("mcts,simulations=1")
+    with pytest.raises(ShapeError, match=r"^mcts,simulations=1 plays on 15x15 only; the board is 9x12$"):
+        agent.choose(Board(9, 12), np.random.default_rng(0))
 
 
 def test_the_tree_is_kept_while_the_game_goes_on_and_only_then() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from env import Board, IllegalMoveError
+from nn import ShapeError
 from rl.agents.base import Thinker
 from rl.agents.judges import Judge
 from rl.sampling import RandomSource, draw_uniforms, inverse_cdf
@@ -72,9 +73,13 @@ class MctsAgent(Thinker):
         return self._search([board], rng, lambda: budget.spent)[0]
 
     def _search(self, boards: Sequence[Board], rng: RandomSource, spent: Callable[[], bool]) -> list[int]:
+        own = self.net.height, self.net.width
         for board in boards:
             if board.is_over:
                 raise IllegalMoveError(f"{self.name} has nothing to choose: the game is over in {board!r}")
+            if (board.height, board.width) != own:
+                sizes = f"{own[0]}x{own[1]} only; the board is {board.height}x{board.width}"
+                raise ShapeError(f"{self.name} plays on {sizes}")
         trees = [Tree(board, self._remembered(board), self.fours) for board in boards]
         self._judge([leaf for tree in trees if not tree.root.grown for leaf in tree.leaves(1)], boards[0], rng)
         if self.noise:

@@ -15,7 +15,18 @@ from nn.board_net import AnswerError, BoardNet
 from nn.conv import Conv2D
 from nn.conv_policy_net import ConvPolicyNet
 from nn.conv_value_net import ConvValueNet
-from nn.layers import Dense, Flatten, Layer, NoForwardError, NonFiniteError, Parameter, ReLU, ShapeError, Tanh
+from nn.layers import (
+    Dense,
+    Flatten,
+    Layer,
+    NoForwardError,
+    NonFiniteError,
+    NumberError,
+    Parameter,
+    ReLU,
+    ShapeError,
+    Tanh,
+)
 from nn.line_policy_net import LinePolicyNet
 from nn.line_value_net import LineValueNet
 from nn.losses import MaskError
@@ -48,6 +59,7 @@ __all__ = [
     "MaskError",
     "NoForwardError",
     "NonFiniteError",
+    "NumberError",
     "Parameter",
     "PolicyNet",
     "PolicyValueNet",

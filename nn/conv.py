@@ -25,7 +25,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import DTypeLike
 
 from nn.init import NormalSource, he_normal
-from nn.layers import FloatArray, Layer, Parameter, ShapeError, kept_by_forward
+from nn.layers import FloatArray, Layer, Parameter, ShapeError, check_numbers, check_slope, kept_by_forward
 
 Pair = tuple[int, int]
 PREDICT_TOGETHER = 32  # positions whose columns are made at once in predict: more do not fit into the cache
@@ -194,11 +194,11 @@ class Conv2D(Layer):
     def _check(self, x: FloatArray) -> None:
         if x.ndim != 4 or x.shape[1] != self.weight.value.shape[1]:
             raise ShapeError(f"{self.weight.name}: got x {x.shape}, wanted (N, {self.weight.value.shape[1]}, H, W)")
+        check_numbers(self.weight.name, "x", x)
 
     def _check_slope(self, d_out: FloatArray, shape: tuple[int, ...]) -> None:
         wanted = (shape[0], len(self.weight.value), *output_size(shape[2], shape[3], self.kernel, self.padding))
-        if d_out.shape != wanted:
-            raise ShapeError(f"{self.weight.name}: got d_out {d_out.shape}, wanted {wanted}")
+        check_slope(self.weight.name, d_out, wanted)
 
     def _multiply(self, columns: FloatArray, shape: tuple[int, ...]) -> FloatArray:
         """Columns (N, K, P) -> out (N, F, OH, OW)."""

@@ -8,6 +8,7 @@ A layer turns ``x`` into ``out`` (forward) and the slope of the loss by ``out`` 
 ``d_name`` always means the slope of the loss by ``name`` and has the shape of ``name``.
 """
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, TypeVar
 
@@ -26,6 +27,10 @@ class ShapeError(ValueError):
 
 class NonFiniteError(ValueError):
     """A number that must be finite is NaN or infinite."""
+
+
+class NumberError(ValueError):
+    """An array holds something else than real numbers."""
 
 
 class NoForwardError(ValueError):
@@ -93,6 +98,19 @@ def kept_by_forward(value: Kept | None) -> Kept:
     return value
 
 
+def check_numbers(who: str, name: str, array: NDArray[Any]) -> None:
+    """Raise NumberError unless the array holds real numbers: complex ones, objects and texts have no slope here."""
+    if array.dtype.kind not in "fiub":
+        raise NumberError(f"{who}: got {name} of {array.dtype}, wanted real numbers")
+
+
+def check_slope(who: str, d_out: NDArray[Any], wanted: tuple[int, ...]) -> None:
+    """Raise ShapeError unless d_out has the shape of the last forward's out; NumberError, see `check_numbers`."""
+    if d_out.shape != wanted:
+        raise ShapeError(f"{who}: got d_out {d_out.shape}, wanted {wanted}")
+    check_numbers(who, "d_out", d_out)
+
+
 class Dense(Layer):
     """Every output is a weighted sum of all inputs: ``out = x @ weight + bias``.
 
@@ -122,6 +140,7 @@ class Dense(Layer):
         every column m. Adding up over what is not named is a matrix product each time.
         """
         x = kept_by_forward(self._x)
+        check_slope(self.weight.name, d_out, (len(x), len(self.bias.value)))
         self.weight.grad += (d_out.T @ x).T  # (M, N) @ (N, D), turned round
         self.bias.grad += d_out.sum(axis=0)  # (M,)
         return d_out @ self.weight.value.T  # (N, M) @ (M, D)
@@ -130,6 +149,7 @@ class Dense(Layer):
         """x (N, D) -> out (N, M), keeping nothing."""
         if x.ndim != 2 or x.shape[1] != len(self.weight.value):
             raise ShapeError(f"{self.weight.name}: got x {x.shape}, wanted (N, {len(self.weight.value)})")
+        check_numbers(self.weight.name, "x", x)
         out = x @ self.weight.value  # (N, M)
         out += self.bias.value
         return out
@@ -147,18 +167,19 @@ class ReLU(Layer):
 
     def forward(self, x: FloatArray) -> FloatArray:
         """x -> out, same shape."""
+        out = self.predict(x)
         self._positive = x > 0
-        return self.predict(x)
+        return out
 
     def backward(self, d_out: FloatArray) -> FloatArray:
         """d_out -> d_x, same shape: the slope is 1 where x was positive and 0 elsewhere (0 at the kink as well)."""
         positive = kept_by_forward(self._positive)
-        if d_out.shape != positive.shape:
-            raise ShapeError(f"ReLU: got d_out {d_out.shape}, wanted {positive.shape}")
+        check_slope("ReLU", d_out, positive.shape)
         return d_out * positive
 
     def predict(self, x: FloatArray) -> FloatArray:
         """x -> out, same shape, keeping nothing."""
+        check_numbers("ReLU", "x", x)
         return np.maximum(x, np.zeros_like(x[:1]))  # an array of zeros: faster than a Python 0
 
 
@@ -176,12 +197,12 @@ class Tanh(Layer):
     def backward(self, d_out: FloatArray) -> FloatArray:
         """d_out -> d_x, same shape: the slope of tanh is 1 - tanh^2, steep in the middle and flat at both ends."""
         out = kept_by_forward(self._out)
-        if d_out.shape != out.shape:
-            raise ShapeError(f"Tanh: got d_out {d_out.shape}, wanted {out.shape}")
+        check_slope("Tanh", d_out, out.shape)
         return d_out * (1 - out * out)
 
     def predict(self, x: FloatArray) -> FloatArray:
         """x -> out, same shape, keeping nothing."""
+        check_numbers("Tanh", "x", x)
         out: FloatArray = np.tanh(x)
         return out
 
@@ -194,13 +215,19 @@ class Flatten(Layer):
 
     def forward(self, x: FloatArray) -> FloatArray:
         """x (N, ...) -> out (N, D)."""
+        out = self.predict(x)
         self._shape = x.shape
-        return self.predict(x)
+        return out
 
     def backward(self, d_out: FloatArray) -> FloatArray:
         """d_out (N, D) -> d_x (N, ...): no number changed, so each slope goes back to where its number came from."""
-        return d_out.reshape(kept_by_forward(self._shape))
+        shape = kept_by_forward(self._shape)
+        check_slope("Flatten", d_out, (shape[0], math.prod(shape[1:])))
+        return d_out.reshape(shape)
 
     def predict(self, x: FloatArray) -> FloatArray:
         """x (N, ...) -> out (N, D), keeping nothing."""
-        return x.reshape(len(x), int(np.prod(x.shape[1:])))
+        if x.ndim < 2:
+            raise ShapeError(f"Flatten: got x {x.shape}, wanted (N, ...)")
+        check_numbers("Flatten", "x", x)
+        return x.reshape(len(x), math.prod(x.shape[1:]))

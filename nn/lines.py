@@ -20,7 +20,7 @@ from nn.board_net import whole_size
 from nn.conv import Conv2D
 from nn.conv_policy_net import LARGEST
 from nn.init import NormalSource
-from nn.layers import FloatArray, Layer, ReLU, ShapeError, kept_by_forward
+from nn.layers import FloatArray, Layer, ReLU, ShapeError, check_numbers, check_slope, kept_by_forward
 
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1), (0, -1), (-1, 0), (-1, -1), (-1, 1))  # the opposite of k is k + 4
 WAYS = len(DIRECTIONS)
@@ -48,8 +48,7 @@ class LineWindows(Layer):
         """d_out -> d_x (N, C, H, W): a number that was shown in several places adds up the slopes of all of them."""
         count, planes, height, width = kept_by_forward(self._shape)
         wanted = (count * WAYS, (planes + 1) * 2 * self.reach, height, width)
-        if d_out.shape != wanted:
-            raise ShapeError(f"LineWindows: got d_out {d_out.shape}, wanted {wanted}")
+        check_slope("LineWindows", d_out, wanted)
         seen = d_out.reshape(count, WAYS, planes + 1, 2 * self.reach, height, width)
         reach = self.reach
         d_padded = np.zeros((count, planes, height + 2 * reach, width + 2 * reach), d_out.dtype)
@@ -61,6 +60,7 @@ class LineWindows(Layer):
         """x (N, C, H, W) -> out (N * 8, (C + 1) * 2 * reach, H, W), keeping nothing."""
         if x.ndim != 4:
             raise ShapeError(f"LineWindows: got x {x.shape}, wanted (N, C, H, W)")
+        check_numbers("LineWindows", "x", x)
         count, planes, height, width = x.shape
         reach = self.reach
         padded = np.zeros((count, planes + 1, height + 2 * reach, width + 2 * reach), x.dtype)
@@ -87,22 +87,24 @@ class SumOverWays(Layer):
     """What the eight directions make of a cell, added up: x (N * 8, F, H, W) -> out (N, F, H, W)."""
 
     def __init__(self) -> None:
-        self._seen = False
+        self._shape: tuple[int, ...] | None = None  # of the last out
 
     def forward(self, x: FloatArray) -> FloatArray:
         """x (N * 8, F, H, W) -> out (N, F, H, W)."""
-        self._seen = True
-        return self.predict(x)
+        out = self.predict(x)
+        self._shape = out.shape
+        return out
 
     def backward(self, d_out: FloatArray) -> FloatArray:
         """d_out (N, F, H, W) -> d_x (N * 8, F, H, W): a sum moves as much as any of its terms."""
-        kept_by_forward(self._seen or None)
+        check_slope("SumOverWays", d_out, kept_by_forward(self._shape))
         return d_out.repeat(WAYS, axis=0)
 
     def predict(self, x: FloatArray) -> FloatArray:
         """x (N * 8, F, H, W) -> out (N, F, H, W), keeping nothing."""
         if x.ndim != 4 or len(x) % WAYS:
             raise ShapeError(f"SumOverWays: got x {x.shape}, wanted (N * {WAYS}, F, H, W)")
+        check_numbers("SumOverWays", "x", x)
         out: FloatArray = x.reshape(len(x) // WAYS, WAYS, *x.shape[1:]).sum(axis=1)
         return out
 

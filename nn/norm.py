@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from nn.layers import FloatArray, Layer, Parameter, ShapeError, kept_by_forward
+from nn.layers import FloatArray, Layer, Parameter, ShapeError, check_numbers, check_slope, kept_by_forward
 
 
 class UniformSource(Protocol):
@@ -56,7 +56,7 @@ class BatchNorm2D(Layer):
 
         Raises ShapeError for another shape, and for a batch of one number a filter, which has no variance.
         """
-        self._check("x", x)
+        self._check(x)
         count = x.size // len(self.bias.value)
         if count < 2:
             raise ShapeError(f"{self.name}: got x {x.shape}: a variance needs two numbers or more a filter")
@@ -82,8 +82,7 @@ class BatchNorm2D(Layer):
         The two means taken off say: adding the same to all x, or stretching all of them, changes nothing.
         """
         normal, inverse = kept_by_forward(self._kept)
-        if d_out.shape != normal.shape:
-            raise ShapeError(f"{self.name}: got d_out {d_out.shape}, wanted {normal.shape}")
+        check_slope(self.name, d_out, normal.shape)
         self.weight.grad += (d_out * normal).sum(axis=(0, 2, 3))
         self.bias.grad += d_out.sum(axis=(0, 2, 3))
         d_normal = d_out * _each(self.weight.value)
@@ -94,7 +93,7 @@ class BatchNorm2D(Layer):
 
     def predict(self, x: FloatArray) -> FloatArray:
         """x (N, F, H, W) -> out, same shape, by the running mean and variance, keeping nothing."""
-        self._check("x", x)
+        self._check(x)
         scale = self.weight.value / np.sqrt(self.running_variance + self.eps)  # (F,)
         return x * _each(scale) + _each(self.bias.value - self.running_mean * scale)
 
@@ -109,9 +108,10 @@ class BatchNorm2D(Layer):
             f"{self.name}.running_variance": self.running_variance,
         }
 
-    def _check(self, what: str, x: FloatArray) -> None:
+    def _check(self, x: FloatArray) -> None:
         if x.ndim != 4 or x.shape[1] != len(self.bias.value):
-            raise ShapeError(f"{self.name}: got {what} {x.shape}, wanted (N, {len(self.bias.value)}, H, W)")
+            raise ShapeError(f"{self.name}: got x {x.shape}, wanted (N, {len(self.bias.value)}, H, W)")
+        check_numbers(self.name, "x", x)
 
 
 class Dropout(Layer):
@@ -131,6 +131,7 @@ class Dropout(Layer):
 
     def forward(self, x: FloatArray) -> FloatArray:
         """x -> out, same shape: x times 0 or times 1 / (1 - share)."""
+        check_numbers("Dropout", "x", x)
         stays = np.asarray(self.rng.random(x.shape)) >= self.share
         self._factors = stays.astype(x.dtype) / x.dtype.type(1 - self.share)
         return x * self._factors
@@ -138,12 +139,12 @@ class Dropout(Layer):
     def backward(self, d_out: FloatArray) -> FloatArray:
         """d_out -> d_x, same shape: times what x was multiplied by."""
         factors = kept_by_forward(self._factors)
-        if d_out.shape != factors.shape:
-            raise ShapeError(f"Dropout: got d_out {d_out.shape}, wanted {factors.shape}")
+        check_slope("Dropout", d_out, factors.shape)
         return d_out * factors
 
     def predict(self, x: FloatArray) -> FloatArray:
         """Return x."""
+        check_numbers("Dropout", "x", x)
         return x
 
 

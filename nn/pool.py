@@ -8,7 +8,7 @@ Where the feature stands does not matter any more. "Somewhere there is an open t
 import numpy as np
 from numpy.typing import NDArray
 
-from nn.layers import FloatArray, Layer, ShapeError, kept_by_forward
+from nn.layers import FloatArray, Layer, ShapeError, check_numbers, check_slope, kept_by_forward
 
 
 class GlobalPool(Layer):
@@ -32,8 +32,7 @@ class GlobalPool(Layer):
         """
         shape, best = kept_by_forward(self._shape), kept_by_forward(self._best)
         positions, planes, height, width = shape
-        if d_out.shape != (positions, 2 * planes):
-            raise ShapeError(f"GlobalPool: got d_out {d_out.shape}, wanted {(positions, 2 * planes)}")
+        check_slope("GlobalPool", d_out, (positions, 2 * planes))
         d_means, d_maxima = d_out[:, :planes], d_out[:, planes:]
         d_cells = np.empty((positions, planes, height * width), d_out.dtype)
         d_cells[...] = d_means[:, :, None] / (height * width)
@@ -45,5 +44,6 @@ class GlobalPool(Layer):
         """x (N, C, H, W) -> out (N, 2 C), keeping nothing."""
         if x.ndim != 4:
             raise ShapeError(f"GlobalPool: got x {x.shape}, wanted (N, C, H, W)")
+        check_numbers("GlobalPool", "x", x)
         cells = x.reshape(*x.shape[:2], x.shape[2] * x.shape[3])  # (N, C, P)
         return np.concatenate([cells.mean(axis=2), cells.max(axis=2)], axis=1)

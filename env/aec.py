@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from env.board import Board
-from env.gomoku_env import new_board, one_of
-from env.render import board_pixels, board_text
+from env.gomoku_env import new_board, one_of, rendered
 from env.rules import BLACK, WHITE, Rule
 
 AGENTS = {"black_0": BLACK, "white_0": WHITE}
@@ -108,15 +107,7 @@ class GomokuAEC(pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo tells my
 
     def render(self) -> Any:
         """As GomokuEnv: text for "ansi", pixels for "rgb_array", printed text and None for "human"."""
-        if self.render_mode == "ansi":
-            return board_text(self._board)
-        if self.render_mode == "rgb_array":
-            return board_pixels(self._board)
-        if self.render_mode == "human":
-            print(board_text(self._board), flush=True)
-        else:
-            gymnasium.logger.warn('render() shows nothing without render_mode="ansi", "rgb_array" or "human"')
-        return None
+        return rendered(self._board, self.render_mode)
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -132,15 +132,7 @@ class GomokuEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def render(self) -> Any:
         """The board as text ("ansi"), as pixels (H, W, 3) uint8 ("rgb_array"), or printed, returning None."""
-        if self.render_mode == "ansi":
-            return board_text(self._board)
-        if self.render_mode == "rgb_array":
-            return board_pixels(self._board)
-        if self.render_mode == "human":
-            print(board_text(self._board), flush=True)
-        else:
-            gymnasium.logger.warn('render() shows nothing without render_mode="ansi", "rgb_array" or "human"')
-        return None
+        return rendered(self._board, self.render_mode)
 
     def _show(self) -> None:
         """In human mode every new position is printed by itself."""
@@ -176,6 +168,19 @@ def spaces(board: Board) -> tuple[gymnasium.Space[NDArray[np.float32]], gymnasiu
     shape = (2, board.height, board.width)
     seen: gymnasium.Space[Any] = gymnasium.spaces.Box(0.0, 1.0, shape, np.float32)
     return seen, gymnasium.spaces.Discrete(board.height * board.width)
+
+
+def rendered(board: Board, mode: str | None) -> Any:
+    """The board as a render mode has it: text for "ansi", pixels for "rgb_array"; "human" prints, and has None."""
+    if mode == "ansi":
+        return board_text(board)
+    if mode == "rgb_array":
+        return board_pixels(board)
+    if mode == "human":
+        print(board_text(board), flush=True)
+    else:
+        gymnasium.logger.warn('render() shows nothing without render_mode="ansi", "rgb_array" or "human"')
+    return None
 
 
 def choice_of(opponent: Opponent | Choice | None, board: Board) -> Choice | None:

@@ -19,7 +19,7 @@ from env.board import Board, ForbiddenMoveError
 from env.coords import cell_at
 from env.record import GameRecord, RecordError
 from env.record_text import decode, error_at, printable
-from env.rules import BLACK, WHITE, IllegalMoveError, Rule, check_settings
+from env.rules import BLACK, WHITE, IllegalMoveError, Rule, check_settings, usual_win_length
 
 SIDE_TO_MOVE_LOST = ("15", "-2")
 HUMANS = ("homo-1", "homo-2")  # what Piskvork calls players who are no programs
@@ -70,9 +70,7 @@ def from_psq(data: bytes | str, rule: Rule | None = None) -> GameRecord:
     winner = board.outcome.winner if board.outcome else -board.to_move if somebody_lost else 0
     given = next((ply for ply, (_, _, milliseconds, _) in enumerate(moves) if milliseconds), 0)
     black, white = names if header[3] == "0" else names[::-1]
-    return GameRecord(
-        board.height, board.width, board.win_length, rule, tuple(board.moves), black, white, winner, given
-    )
+    return GameRecord.of(board, black, white, winner, given)
 
 
 def to_psq(record: GameRecord) -> str:
@@ -81,7 +79,7 @@ def to_psq(record: GameRecord) -> str:
     Raises RecordError for what the format cannot say: another winning length than five, a name that is empty, has
     several lines or would be read as a number, a winner who was to move.
     """
-    if record.win_length != _win_length(record.height, record.width):
+    if record.win_length != usual_win_length(record.height, record.width):
         raise RecordError(f"a .psq file holds five in a row, not {record.win_length}; save the game as .sgf")
     board = record.replay()
     code = "0"
@@ -112,14 +110,10 @@ def _lines(text: str) -> list[tuple[str, int]]:
 
 def _board(text: str, at: int, height: int, width: int, rule: Rule) -> Board:
     try:
-        check_settings(height, width, _win_length(height, width), rule)
+        check_settings(height, width, usual_win_length(height, width), rule)
     except ValueError as error:
         raise error_at(text, at, str(error)) from None
-    return Board(height, width, _win_length(height, width), rule)
-
-
-def _win_length(height: int, width: int) -> int:
-    return min(5, max(height, width))
+    return Board(height, width, usual_win_length(height, width), rule)
 
 
 def _play(board: Board, text: str, moves: Sequence[tuple[int, int, int]]) -> bool:

@@ -43,10 +43,26 @@ class GameRecord:
     opening: int = 0
     note: str = ""
 
+    @classmethod
+    def of(
+        cls, board: Board, black: str, white: str, winner: int | None = None, opening: int = 0, note: str = ""
+    ) -> "GameRecord":
+        """The game that led to this board, won by who won on it unless `winner` says otherwise."""
+        if winner is None:
+            winner = board.outcome.winner if board.outcome else 0
+        moves = tuple(board.moves)
+        return cls(
+            board.height, board.width, board.win_length, board.rule, moves, black, white, winner, opening, note
+        )
+
     def __post_init__(self) -> None:
         """Raise RecordError if nobody can have won like that."""
         if self.winner not in _WINNER_WORDS:
             raise RecordError(f"winner {self.winner!r}: use 1 for black, -1 for white, 0 for nobody")
+
+    def board(self, plies: int | None = None) -> Board:
+        """The board after so many of the moves, or after all; `replay` also looks at what it says of the winner."""
+        return Board.from_moves(self.moves[:plies], self.height, self.width, self.win_length, self.rule)
 
     def replay(self) -> Board:
         """The board at the end of the game.
@@ -86,7 +102,7 @@ class GameRecord:
         words = line.split()
         if len(words) < 7:
             raise RecordError(
-                f"{line.strip()!r} is no game: expected SIZE WIN_LENGTH RULE black= white= winner= opening="
+                f"{line.strip()[:60]!r} is no game: expected SIZE WIN_LENGTH RULE black= white= winner= opening="
             )
         try:
             height, width = _numbers(words[0])
@@ -94,7 +110,7 @@ class GameRecord:
             rule = Rule(words[2])
             check_settings(height, width, win_length, rule)
         except ValueError as error:
-            raise RecordError(f"{' '.join(words[:3])!r} are no settings of a game: {error}") from error
+            raise RecordError(f"{' '.join(words[:3])[:60]!r} are no settings of a game: {error}") from error
         black = unquote(_value(words[3], "black"))
         white = unquote(_value(words[4], "white"))
         winners = {word: winner for winner, word in _WINNER_WORDS.items()}

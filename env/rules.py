@@ -55,6 +55,11 @@ class SettingsError(ValueError):
     """A size, win length or rule that makes no game."""
 
 
+def usual_win_length(height: int, width: int) -> int:
+    """How many in a row win where nobody says: five, or the longer side of a board too small for five."""
+    return min(5, max(height, width))
+
+
 def check_settings(height: int, width: int, win_length: int, rule: Rule) -> None:
     """Refuse a game that cannot be played.
 

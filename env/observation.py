@@ -5,6 +5,7 @@ Seen so, black's and white's positions look alike, and one network plays both co
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,21 +35,26 @@ class Positions:
         return len(self.planes)
 
     def seen(self, count: int) -> NDArray[np.float32]:
-        """What a network of so many planes is shown: (N, count, H, W) float32.
-
-        2  the planes as they are
-        3  and a third, `turn_planes`
-
-        Raises PlanesError for another number.
-        """
-        if count == 2:
-            return self.planes
-        if count == 3:
-            return np.concatenate([self.planes, turn_planes(self.planes)], axis=1)
-        raise PlanesError(f"a network of {count} planes cannot be shown a position: there are 2, or 3 with the turn")
+        """What a network of so many planes is shown, see `shown`: (N, count, H, W) float32."""
+        return shown(self.planes, count)
 
 
-def turn_planes(planes: NDArray[np.float32]) -> NDArray[np.float32]:
+def shown(planes: NDArray[Any], count: int) -> NDArray[Any]:
+    """Planes (N, 2, H, W) as a network of so many is shown them: (N, count, H, W).
+
+    2  as they are
+    3  and a third, `turn_planes`
+
+    Raises PlanesError for another number.
+    """
+    if count == 2:
+        return planes
+    if count == 3:
+        return np.concatenate([planes, turn_planes(planes)], axis=1)
+    raise PlanesError(f"a network of {count} planes cannot be shown a position: there are 2, or 3 with the turn")
+
+
+def turn_planes(planes: NDArray[Any]) -> NDArray[np.float32]:
     """One plane a position, 1 everywhere if black is to move, -1 if white is: (N, 2, H, W) -> (N, 1, H, W).
 
     Black moves first, so black is to move when both sides have equally many stones.

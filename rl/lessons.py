@@ -17,8 +17,8 @@ from env.observation import Positions
 from env.rules import EMPTY
 from rl.agents.base import BatchAgent
 from rl.middle import middle_cells
-from rl.sampling import BoolArray, IntArray, RandomSource, choose_cells, draw_uniforms, inverse_cdf
-from rl.supervised import Lesson, teach, urgency
+from rl.sampling import BoolArray, IntArray, RandomSource, choose_cells, draw_numbers, draw_uniforms, inverse_cdf
+from rl.supervised import Lesson, is_urgent, teach
 from rl.views import Views
 
 NET = -1
@@ -30,7 +30,7 @@ class Lessons:
     Every seat of a new game is drawn: the network with chance `net_share`, else one of `drivers`. A game opens with
     0 to `opening_plies` random stones in the middle of the board, and later moves are random with chance `noise`.
     The network's moves are drawn at `temperature`. A game longer than half the board is broken off.
-    `power` is that of `soft_targets`, `urgent` that of `urgency`.
+    `power` is that of `soft_targets`, `urgent` the weight of positions that are (see `is_urgent`); others weigh 1.
     """
 
     def __init__(
@@ -64,10 +64,10 @@ class Lessons:
         """Seat these games and empty their boards."""
         self.games.reset(which)
         for seat in range(2):
-            driver = (draw_uniforms(self.rng, len(which)) * len(self.drivers)).astype(np.int64)
+            driver = draw_numbers(self.rng, len(which), len(self.drivers))
             net = draw_uniforms(self.rng, len(which)) < self.net_share
             self._seats[which, seat] = np.where(net, NET, driver)
-        self._opening[which] = (draw_uniforms(self.rng, len(which)) * (self.opening_plies + 1)).astype(np.int64)
+        self._opening[which] = draw_numbers(self.rng, len(which), self.opening_plies + 1)
 
     def next(self, count: int) -> Lesson:
         """The positions of the next `count` games, each through a random view."""
@@ -78,7 +78,8 @@ class Lessons:
         planes, legal = self._views.see(positions, views)
         self._shown = which, views, positions
         targets = teach(self.teacher, positions, self.power, self.rng)
-        return Lesson(planes, legal, self._views.show(targets, views), urgency(positions, self.urgent))
+        weights = np.where(is_urgent(positions), self.urgent, 1).astype(np.float32)
+        return Lesson(planes, legal, self._views.show(targets, views), weights)
 
     def play(self, logits: NDArray[Any]) -> None:
         """Make a move in the games shown last; logits (N, A) are the network's answers to that lesson."""

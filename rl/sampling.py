@@ -58,6 +58,11 @@ def draw_uniforms(rng: RandomSource, count: int) -> NDArray[np.float64]:
     return np.asarray(rng.random(count), dtype=np.float64)
 
 
+def draw_numbers(rng: RandomSource, count: int, below: int) -> IntArray:
+    """`count` whole numbers from 0 to below - 1, all alike, one uniform draw each. Returns (count,) int64."""
+    return (draw_uniforms(rng, count) * below).astype(np.int64)
+
+
 def choose_cells(logits: NDArray[Any], legal: BoolArray, temperature: float, rng: RandomSource) -> IntArray:
     """One legal cell a row, drawn from softmax(logits / T) over the legal cells.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from env.observation import Positions, turn_planes
+from env.observation import Positions, shown
 from nn import BoardNet
 from nn.losses import MaskError, masked_log_softmax
 from nn.optim import Adam, clip_gradients
@@ -42,11 +42,6 @@ class Lesson:
 
     def __len__(self) -> int:
         return len(self.planes)
-
-    def seen(self, net: BoardNet) -> NDArray[Any]:
-        """What the net is shown: its two planes, or three with the turn; (N, 2 or 3, H, W)."""
-        planes = self.planes if net.planes == 2 else np.concatenate([self.planes, turn_planes(self.planes)], axis=1)
-        return planes.astype(net.dtype, copy=False)
 
 
 def soft_targets(values: NDArray[Any], power: float) -> Targets:
@@ -77,11 +72,17 @@ def teach(teacher: BatchAgent, positions: Positions, power: float, rng: RandomSo
     return hard_targets(teacher.choose_positions(positions, rng), positions.legal.shape[1])
 
 
-def urgency(positions: Positions, urgent: float) -> NDArray[np.float32]:
-    """`urgent` for positions in which somebody could make a five with the next stone, 1 for the others: (N,)."""
+def seen_by(net: BoardNet, planes: NDArray[Any]) -> NDArray[Any]:
+    """What the net is shown of planes (N, 2, H, W): those, or three with the turn, in its dtype."""
+    return shown(planes, net.planes).astype(net.dtype, copy=False)
+
+
+def is_urgent(positions: Positions) -> BoolArray:
+    """Whether somebody could make a five with the next stone: (N,)."""
     five = shape_table(positions.win_length) == Shape.FIVE
     somebody = over_lines(positions.planes, positions.win_length, five | seen_by_other(five), np.logical_or)  # (A, N)
-    return np.where((somebody & positions.legal.T).any(axis=0), urgent, 1).astype(np.float32)
+    urgent: BoolArray = np.any(somebody & positions.legal.T, axis=0)
+    return urgent
 
 
 def soft_cross_entropy(
@@ -121,7 +122,7 @@ def imitate(
     net: BoardNet, optimizer: Adam, lesson: Lesson, max_gradient_norm: float
 ) -> tuple[ImitationStats, NDArray[Any]]:
     """One optimizer step towards the teacher. Returns what it did, and the logits (N, A) the step began from."""
-    logits = net.forward(lesson.seen(net))
+    logits = net.forward(seen_by(net, lesson.planes))
     loss, d_logits = soft_cross_entropy(logits, lesson.targets, lesson.legal, lesson.weights)
     optimizer.zero_grad()
     net.add_gradients(d_logits)
@@ -132,5 +133,5 @@ def imitate(
 
 def validate(net: BoardNet, lesson: Lesson) -> tuple[float, float]:
     """(loss, accuracy) on a lesson that is not learnt from."""
-    logits = net.predict(lesson.seen(net))
+    logits = net.predict(seen_by(net, lesson.planes))
     return soft_cross_entropy(logits, lesson.targets, lesson.legal, lesson.weights)[0], agreement(logits, lesson)

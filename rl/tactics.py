@@ -15,7 +15,7 @@ from env.lockstep import Lockstep
 from env.observation import Positions
 from rl.agents.greedy import DIRECTIONS, GreedyAgent
 from rl.agents.random import RandomAgent
-from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms
+from rl.sampling import BoolArray, IntArray, RandomSource, draw_numbers, draw_uniforms
 
 GAMES_AT_ONCE = 1024
 MOST_PLIES = 24
@@ -75,7 +75,7 @@ class Puzzles:
 
     def draw(self, count: int, rng: RandomSource) -> Puzzles:
         """`count` of them, uniformly with replacement, one draw each."""
-        index = (draw_uniforms(rng, count) * len(self)).astype(np.int64)
+        index = draw_numbers(rng, count, len(self))
         return Puzzles(self.moves[index], self.lengths[index])
 
     def set_up(self, games: Lockstep, which: IntArray) -> None:
@@ -113,7 +113,7 @@ def make_puzzles(new_games: Callable[[int], Lockstep], size: int, rng: RandomSou
             )
         games = new_games(GAMES_AT_ONCE)
         history = np.full((GAMES_AT_ONCE, MOST_PLIES), -1, dtype=np.int64)
-        opening = 2 + (draw_uniforms(rng, GAMES_AT_ONCE) * 5).astype(np.int64)
+        opening = 2 + draw_numbers(rng, GAMES_AT_ONCE, 5)
         for ply in range(MOST_PLIES):
             which = np.flatnonzero(~games.over)
             if not len(which):

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from env.lockstep import Lockstep
-from env.observation import turn_planes
 from nn import BoardNet
 from nn.losses import squared_error
 from nn.optim import Adam, clip_gradients
 from rl.agents.base import BatchAgent
 from rl.sampling import IntArray, RandomSource, draw_uniforms
-from rl.supervised import urgency
+from rl.supervised import is_urgent, seen_by
 from rl.views import Views
 
 MAX_GRADIENT_NORM = 1.0
@@ -67,7 +66,7 @@ def watch_games(
         kept = running[draw_uniforms(rng, len(running)) < share]
         if len(kept):
             positions = games.positions(kept)
-            quiet = urgency(positions, 2.0) == 1
+            quiet = ~is_urgent(positions)
             planes.append(positions.planes[quiet] > 0)
             colours.append(games.to_move[kept[quiet]])
             plies.append(games.plies[kept[quiet]])
@@ -111,12 +110,6 @@ def begin_with(net: BoardNet, policy: BoardNet) -> list[str]:
     for name in taken:
         net.arrays()[name][...] = its[name]
     return taken
-
-
-def seen_by(net: BoardNet, planes: NDArray[Any]) -> NDArray[Any]:
-    """What the net is shown of planes (N, 2, H, W): those, or three with the turn."""
-    shown = planes.astype(net.dtype)
-    return shown if net.planes == 2 else np.concatenate([shown, turn_planes(shown)], axis=1)
 
 
 def learn(

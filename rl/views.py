@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from env.observation import Positions
 from env.symmetry import SYMMETRIES, permutation
-from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms
+from rl.sampling import BoolArray, IntArray, RandomSource, draw_numbers
 
 
 class Views:
@@ -32,7 +32,7 @@ class Views:
         """A view for each of `count` positions: random, one draw each, or the plain one unless `symmetric`."""
         if not symmetric:
             return np.zeros(count, dtype=np.int64)
-        return (draw_uniforms(rng, count) * len(self.tables)).astype(np.int64)
+        return draw_numbers(rng, count, len(self.tables))
 
     def see(self, positions: Positions, views: IntArray) -> tuple[NDArray[np.float32], BoolArray]:
         """(planes (N, 2, H, W), legal (N, A)) of N positions, each through its view (N,)."""

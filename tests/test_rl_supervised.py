@@ -21,10 +21,10 @@ from rl.supervised import (
     agreement,
     hard_targets,
     imitate,
+    is_urgent,
     soft_cross_entropy,
     soft_targets,
     teach,
-    urgency,
     validate,
 )
 from rl.views import Views
@@ -107,9 +107,9 @@ def test_positions_with_a_five_at_stake_are_urgent() -> None:
     ):
         for cell in moves:
             board.play(cell)
-    assert urgency(positions_of(boards), 3.0).tolist() == [1, 3, 3, 1]
+    assert is_urgent(positions_of(boards)).tolist() == [False, True, True, False]
     boards[1].play(4)  # won: nothing is left to play for
-    assert urgency(positions_of(boards[1:2]), 3.0).tolist() == [1]
+    assert is_urgent(positions_of(boards[1:2])).tolist() == [False]
 
 
 def test_agreement_counts_every_best_cell_and_no_illegal_one() -> None:

@@ -39,6 +39,7 @@ class BoardNet(Sequential):
     SIZES: ClassVar[tuple[str, ...]]
     HAS_POLICY: ClassVar[bool] = True
     HAS_VALUE: ClassVar[bool] = False
+    ANY_BOARD: ClassVar[bool] = False  # whether no weight belongs to a cell of the board, so that all boards share them
 
     def __init__(self, height: int, width: int, planes: int, dtype: DTypeLike, layers: Sequence[Layer]) -> None:
         self.height, self.width, self.planes = height, width, planes
@@ -110,7 +111,7 @@ class BoardNet(Sequential):
         return self.on_board(self.height, self.width)
 
     def on_board(self, height: int, width: int) -> Self:
-        """Return a copy with the same weights for a board of another size, as convolutions allow.
+        """Return a copy with the same weights for a board of another size, which a network of ANY_BOARD allows.
 
         Raises ShapeError if an array's shape depends on the board, as a dense layer's does.
         """
@@ -128,13 +129,7 @@ class BoardNet(Sequential):
 
     def fits(self, height: int, width: int) -> bool:
         """Whether it is for this board, or ``on_board`` makes it so."""
-        if (height, width) == (self.height, self.width):
-            return True
-        try:
-            self.on_board(height, width)
-        except ShapeError:
-            return False
-        return True
+        return self.ANY_BOARD or (height, width) == (self.height, self.width)
 
     def arrays(self) -> dict[str, FloatArray]:
         """Return the net's own arrays by name: the values of all parameters, then the statistics."""

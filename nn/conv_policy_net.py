@@ -25,6 +25,7 @@ class ConvPolicyNet(BoardNet):
     """A convolution for each of ``kernels``, the (odd) side of its window; each gives ``filters`` planes."""
 
     SIZES = ("height", "width", "planes", "kernels", "filters")
+    ANY_BOARD = True
 
     def __init__(
         self,

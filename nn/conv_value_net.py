@@ -21,6 +21,7 @@ class ConvValueNet(BoardNet):
 
     SIZES = ("height", "width", "planes", "kernels", "filters", "hidden")
     HAS_POLICY, HAS_VALUE = False, True
+    ANY_BOARD = True
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ class LineNet(BoardNet):
     """A network over lines: ``reach`` cells either way, read by ``hidden`` filters into ``features`` numbers a cell."""
 
     SIZES: ClassVar[tuple[str, ...]] = ("height", "width", "planes", "reach", "hidden", "features")
+    ANY_BOARD = True
 
     def __init__(
         self, sizes: Sequence[int], lines: tuple[list[Layer], list[Conv2D]], top: Sequence[Layer], dtype: DTypeLike

@@ -18,8 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nn.layers import Parameter
-
 AnyArray = NDArray[Any]
 META = "meta.json"
 SEAL = b"sha256:"  # the archive comment is this word and the hex digest of every byte before the digest
@@ -96,18 +94,6 @@ def load_arrays(path: str | os.PathLike[str]) -> tuple[dict[str, AnyArray], dict
         return _from_bytes(data)
     except (ValueError, KeyError, OSError, EOFError, RuntimeError, zipfile.BadZipFile) as error:
         raise WeightsError(f"{path}: {str(error).splitlines()[0] if str(error) else type(error).__name__}") from error
-
-
-def fill_parameters(parameters: Sequence[Parameter], arrays: Mapping[str, AnyArray], path: object) -> None:
-    """Copy ``arrays`` into the values of ``parameters`` of the same names, or change nothing.
-
-    Raises WeightsError, naming ``path``, unless names, shapes and dtypes are the same and every number is finite.
-    """
-    check_names(path, arrays, [parameter.name for parameter in parameters])
-    for parameter in parameters:
-        check_array(path, parameter.name, arrays[parameter.name], parameter.value.shape, parameter.value.dtype)
-    for parameter in parameters:
-        parameter.value[...] = arrays[parameter.name]
 
 
 def check_names(path: object, arrays: Mapping[str, AnyArray], wanted: Sequence[str]) -> None:

@@ -376,6 +376,20 @@ def test_damaged_files_of_every_kind(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NETS)
+def test_a_net_fits_the_boards_it_can_be_moved_to(name: str) -> None:
+    net = small(name)
+    other = (net.height + 1, net.width + 2)
+    assert net.fits(net.height, net.width)
+    if net.fits(*other):
+        moved = net.on_board(*other)
+        assert (moved.height, moved.width) == other
+        assert all((moved.arrays()[key] == array).all() for key, array in net.arrays().items())
+    else:
+        with pytest.raises(ShapeError, match="does not fit a board of"):
+            net.on_board(*other)
+
+
+@pytest.mark.parametrize("name", NETS)
 def test_what_a_net_answers(name: str) -> None:
     net = small(name)
     x = some(net)

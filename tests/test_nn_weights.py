@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from nn import PolicyNet, WeightsError
-from nn.layers import Parameter
-from nn.weights import SEAL, fill_parameters, load_arrays, replace_file, save_arrays
+from nn.weights import SEAL, load_arrays, replace_file, save_arrays
 
 ARRAYS = {
     "a.weight": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -179,27 +178,6 @@ def test_writing_is_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(WeightsError, match="object"):
         save_arrays(path, {"o": np.array([print], dtype=object)}, META)
     assert path.read_bytes() == before
-
-
-def test_fill_parameters_checks_everything_before_changing_anything() -> None:
-    def parameters() -> list[Parameter]:
-        return [Parameter("a", np.zeros((2, 3), np.float32)), Parameter("b", np.zeros(2, np.float32))]
-
-    good = {"a": np.ones((2, 3), np.float32), "b": np.ones(2, np.float32)}
-    mine = parameters()
-    fill_parameters(mine, good, "f")
-    assert all((p.value == 1).all() for p in mine)
-    for bad, text in [
-        ({"a": good["a"]}, r"missing arrays \['b'\]"),
-        ({**good, "c": good["b"]}, r"unknown arrays \['c'\]"),
-        ({**good, "b": np.ones(3, np.float32)}, r"b has shape \(3,\), wanted \(2,\)"),
-        ({**good, "b": np.ones(2)}, "b has dtype float64, wanted float32"),
-        ({**good, "b": np.array([1, np.nan], np.float32)}, r"b\[1\] is nan"),
-    ]:
-        mine = parameters()
-        with pytest.raises(WeightsError, match=text):
-            fill_parameters(mine, bad, "f")
-        assert all((p.value == 0).all() for p in mine)
 
 
 def test_net_round_trip(tmp_path: Path) -> None:

@@ -189,9 +189,9 @@ def run(args: argparse.Namespace) -> int:
         if checkpoint is not None:
             pupil.restore(checkpoint.update, checkpoint.arrays, checkpoint.meta, str(run_dir.path))
             rows = checkpoint.meta["rows"]
-        run_dir.accept()
-        print(f"run directory: {run_dir.path}   seed {pupil.plan.seed}", flush=True)
         with MetricsLog(run_dir.metrics, rows) as log, signals_noted() as asked_to_stop:
+            run_dir.accept()
+            print(f"run directory: {run_dir.path}   seed {pupil.plan.seed}", flush=True)
             try:
                 pretrain(pupil, run_dir, log, asked_to_stop)
             except Stopped as stopped:

@@ -196,9 +196,9 @@ def continue_run(learner: Learner, run: RunDir, asked_to_stop: list[int]) -> Tac
     if checkpoint is not None:
         restore(learner, checkpoint.update, checkpoint.arrays, checkpoint.meta, str(run.path))
         rows = checkpoint.meta["rows"]
-    run.accept()
-    print(f"run directory: {run.path}   seed {learner.config.seed}", flush=True)
     with MetricsLog(run.metrics, rows) as log:
+        run.accept()
+        print(f"run directory: {run.path}   seed {learner.config.seed}", flush=True)
         train(learner, run, log, suite, asked_to_stop)
     return suite
 

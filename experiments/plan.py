@@ -128,5 +128,20 @@ def plan_from(values: Mapping[str, Any]) -> Plan:
     if set(values) != known:
         odd = ", ".join(sorted(set(values) ^ known)[:3])
         raise UserError(f"not the configuration of a pretraining run: its settings differ in {odd}")
-    settings: dict[str, Any] = {key: tuple(of) if isinstance(of, list) else of for key, of in values.items()}
-    return Plan(**settings)
+    return Plan(
+        **{field.name: _typed(field.name, values[field.name], field.default) for field in dataclasses.fields(Plan)}
+    )
+
+
+def _typed(key: str, value: Any, like: Any) -> Any:
+    """The value as what its default is: a list for a tuple, a whole number for a float. Raises UserError."""
+    if type(like) is float and type(value) is int and abs(value) < 2**1000:  # a float ends at 2**1024
+        return float(value)
+    if type(like) is tuple:
+        kind = int if key == "filters" else str
+        if isinstance(value, list | tuple) and all(type(item) is kind for item in value):
+            return tuple(value)
+    elif type(value) is type(like):
+        return value
+    wanted = {tuple: "a list", float: "a number", int: "a whole number", str: "a text"}[type(like)]
+    raise UserError(f"{key.replace('_', '-')} {value!r}: wanted {wanted}")

@@ -20,7 +20,7 @@ from experiments.plan import POLICIES, Plan
 from nn import BoardNet
 from nn.optim import Adam
 from nn.registry import NETS, load_net, make_net
-from nn.weights import WeightsError
+from nn.weights import WeightsError, check_array, check_names
 from rl.examples import Examples
 from rl.supervised import ImitationStats, imitate, validate
 from rl.weight_average import WeightAverage
@@ -106,7 +106,14 @@ class Pupil:
 
     def restore(self, epochs: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any], where: str) -> None:
         """Continue from a checkpoint. Raises WeightsError if it is another plan's."""
+        try:
+            self._restore(epochs, arrays, meta, where)
+        except WeightsError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise WeightsError(f"{where}: not a checkpoint of such a run: {type(error).__name__}: {error}") from None
 
+    def _restore(self, epochs: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any], where: str) -> None:
         def part(prefix: str) -> dict[str, NDArray[Any]]:
             return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
 
@@ -119,6 +126,15 @@ class Pupil:
         self.average = WeightAverage(mean, self.average.decay)
         self.optimizer = Adam(self.net.parameters(), learning_rate=self.plan.learning_rate)
         self.optimizer.load_state(part("optimizer."))
-        self.source.restore(part("source."))
+        source, wanted = part("source."), self.source.arrays()
+        check_names(f"{where}, source", source, list(wanted))
+        for name, array in wanted.items():
+            check_array(f"{where}, source", name, source[name], array.shape, array.dtype)
+        self.source.restore(source)
         self.rng.bit_generator.state = meta["generator"]
+        for name in ("rows", "updates", "positions"):
+            if type(meta[name]) is not int or not 0 <= meta[name] < 2**53:
+                raise WeightsError(
+                    f"{where}: the checkpoint has {name} {meta[name]!r}, wanted a whole number, 0 or more"
+                )
         self.epochs, self.updates, self.positions = epochs, meta["updates"], meta["positions"]

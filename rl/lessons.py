@@ -119,7 +119,13 @@ class Lessons:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Continue from `arrays()`; between `next` and `play` nothing is kept."""
+        """Continue from `arrays()`; between `next` and `play` nothing is kept.
+
+        Raises ValueError for seats of drivers that are not there, IllegalMoveError for stones of no game.
+        """
+        seats = arrays["seats"]
+        if seats.min() < NET or seats.max() >= len(self.drivers):
+            raise ValueError(f"seats from {seats.min()} to {seats.max()}; there are {len(self.drivers)} drivers")
         self.games.reset()
         stones = arrays["cells"].reshape(self.games.games, -1)
         counts = (stones != EMPTY).sum(axis=1)
@@ -128,7 +134,7 @@ class Lessons:
             colour = self.games.to_move[which]
             left = (stones[which] == colour[:, None]) & (self.games.cells[which].reshape(len(which), -1) == EMPTY)
             self.games.play(left.argmax(axis=1), which)
-        self._seats[...], self._opening[...] = arrays["seats"], arrays["opening"]
+        self._seats[...], self._opening[...] = seats, arrays["opening"]
         self._next, self.finished = int(arrays["next"]), int(arrays["finished"])
 
     def _random(self, legal: BoolArray, allowed: BoolArray | bool) -> IntArray:

@@ -1,5 +1,5 @@
 # make train    train a policy on 6x6, four in a row, and draw its learning curve; settings: ARGS="--seed 2"
-# make train-full   train the policy of the full board, 15x15, imitation and then REINFORCE: some hours on one core
+# make train-full   train the policy of the full board, 15x15, imitation and then REINFORCE: half an hour on one core
 # make test     style, types and every test
 # make bench    how fast it is here, on one thread; against PyTorch too, once .venv/bin/pip install torch has been done
 # make tactics  how many of 500 positions with a forced win are solved in 1.8 s each; some minutes, on an idle core

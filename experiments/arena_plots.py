@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.plots import BLUE, ORANGE
+from experiments.figures import BLUE, ORANGE
 from experiments.standings import Standings
 from rl.elo import DRAW, WIN, Estimate
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.config import load_config
+from experiments.config_source import load_config
 from experiments.contests import OURS, READABLE, SIZES, TORCH, Contests, Line
 from experiments.errors import EXIT_OK, UserError
 from experiments.loop_cost import loop_cost
@@ -58,7 +58,7 @@ def draw(lines: list[Line], path: Path) -> None:
     """Ratios as bars, and positions a second over the size of the batch."""
     from matplotlib.figure import Figure
 
-    from experiments.plots import BLUE, OTHERS, save_figure
+    from experiments.figures import BLUE, OTHERS, save_figure
 
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     bars, curves = figure.subplots(1, 2)

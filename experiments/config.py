@@ -1,6 +1,4 @@
-"""What a training run is told: one frozen dataclass, filled from a preset or TOML file and then from `--set`.
-
-    defaults  <-  --preset NAME or --config FILE.toml  <-  --set key=value ...
+"""What a training run is told: every setting in one frozen dataclass, each with its meaning and its default.
 
 An unknown key or a value of the wrong type is an error that names what was meant; nothing is ignored silently.
 """
@@ -9,12 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import tomllib
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from env import Rule
@@ -216,37 +211,6 @@ class Config:
         return dataclasses.asdict(self)
 
 
-def presets() -> list[str]:
-    """The names of the presets that come with the program."""
-    return sorted(Path(entry.name).stem for entry in _PRESETS.iterdir() if entry.name.endswith(".toml"))
-
-
-def load_config(preset: str | None, path: Path | None, settings: Sequence[str]) -> Config:
-    """The configuration that a command line describes.
-
-    preset names a file of `experiments/presets`, path a TOML file of one's own (not both); settings are "key=value"
-    texts, the value written as in TOML, quotes around a text optional. Raises ConfigError.
-    """
-    if preset is not None and path is not None:
-        raise ConfigError("--preset and --config each name a configuration; give one, and change it with --set")
-    values: dict[str, Any] = {}
-    if preset is not None:
-        if preset not in presets():
-            raise ConfigError(f"there is no preset {preset!r}; {did_you_mean(preset, presets())}")
-        values = _parse(_PRESETS.joinpath(f"{preset}.toml").read_text(encoding="utf-8"), f"preset {preset}")
-    elif path is not None:
-        try:
-            values = _parse(path.read_text(encoding="utf-8-sig"), str(path))
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path}: cannot be read: {error}") from None
-    for setting in settings:
-        key, equals, text = setting.partition("=")
-        if not equals:
-            raise ConfigError(f"--set {setting}: write key=value")
-        values[key.strip()] = _value(text.strip())
-    return config_from(values)
-
-
 def config_from(values: Mapping[str, Any]) -> Config:
     """A Config with these values over the defaults. Raises ConfigError for an unknown key or a wrong type."""
     types = typing.get_type_hints(Config)
@@ -254,25 +218,6 @@ def config_from(values: Mapping[str, Any]) -> Config:
         if key not in types:
             raise ConfigError(f"there is no setting {key!r}; {did_you_mean(key, types)}")
     return Config(**{key: _typed(key, value, types[key]) for key, value in values.items()})
-
-
-_PRESETS = files("experiments") / "presets"
-
-
-def _parse(text: str, where: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: a TOMLDecodeError, or a number of 5,000 digits
-        raise ConfigError(f"{where}: not TOML: {error}") from None
-
-
-def _value(text: str) -> Any:
-    """The value of a `--set`: TOML if it can be read as such, else the text itself."""
-    try:
-        table = tomllib.loads(f"value = {text}")
-    except (ValueError, RecursionError):
-        return text
-    return table["value"] if len(table) == 1 else text  # a text of several lines may hold other keys
 
 
 def _typed(key: str, value: Any, wanted: Any) -> Any:

@@ -6,7 +6,6 @@ What is drawn stands in plots, arena_plots, game_plots and net_plots, which note
 from __future__ import annotations
 
 import argparse
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from env import Board, GameRecord
-from env.coords import CoordinateError, parse_cell
-from env.rules import IllegalMoveError
+from env import Board
 from experiments import plots
 from experiments.errors import EXIT_OK, UserError
+from experiments.figures import save_figure
 from experiments.game_files import read_games
 from experiments.metrics import Row
+from experiments.position import chosen_game, move_names, play_names
 from experiments.run_rows import NothingYet, checked_rows, csv_text
-from experiments.standings import Standings
+from experiments.seeds import experiment_name, group_by_config
+from experiments.standings import standings_of
 from nn import BoardNet, load_net
 from nn.weights import replace_file
-from rl.elo import DRAW, LOSS, WIN, fit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,7 +75,7 @@ OF_GAMES = {
 }
 OF_NETS = {
     "policy": "probabilities over the board",
-    "filters": "kernels of the first layer",
+    "filters": "kernels of the first layer, of networks that begin with a Conv2D (net=policy or conv; not line)",
     "activations": "where features answer",
     "flow": "slopes, parameter by parameter",
 }
@@ -110,7 +109,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", metavar="FILE", type=Path, help="also write every metric of every run as a table")
     parser.add_argument("--live", action="store_true", help="draw a run again whenever it has grown, until Ctrl-C")
     parser.add_argument("--moves", metavar="MOVES", default="", help="the position, such as h8h9i9 (default: empty)")
-    parser.add_argument("--game", metavar="N", type=int, default=1, help="which game of the file (default: the first)")
+    parser.add_argument("--game", metavar="N", type=int, help="which game of the file (default: the first)")
     parser.add_argument("--net", metavar="WEIGHTS", type=Path, help="a network with values")
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="of the games played on (default: 1)")
 
@@ -123,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
         for option in ("csv", "live"):
             if getattr(args, option):
                 raise UserError(f"--{option} is for pictures of runs, not for --kind {args.kind}")
-        plots.save_figure(_of_games(args) if args.kind in OF_GAMES else _of_net(args), output)
+        save_figure(_of_games(args) if args.kind in OF_GAMES else _of_net(args), output)
         print(output)
         return EXIT_OK
     metrics = [path / "metrics.jsonl" for path in args.sources]
@@ -150,7 +149,7 @@ def _draw_runs(args: argparse.Namespace, output: Path) -> None:
     if kind is not None and len(args.sources) > 1:
         raise UserError(f"--kind {args.kind} shows one run; {len(args.sources)} were named")
     rows = {path: checked_rows(path, kind.needs if kind else "evaluation") for path in args.sources}
-    groups = plots.group_by_config(args.sources)
+    groups = group_by_config(args.sources)
     if args.kind == COMPARE:
         figure = _comparison(groups, rows)
     elif kind is None:
@@ -158,7 +157,7 @@ def _draw_runs(args: argparse.Namespace, output: Path) -> None:
     else:
         figure = Figure(figsize=kind.size, layout="constrained")
         kind.draw(figure, *rows.values())
-    plots.save_figure(figure, output)
+    save_figure(figure, output)
     print(output, flush=True)
     if args.csv is not None:
         replace_file(args.csv, csv_text(rows).encode(errors="surrogateescape"))
@@ -170,7 +169,7 @@ def _comparison(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[R
 
     from experiments.seed_plots import comparison_figure
 
-    experiments = {plots.experiment_name(group[0]): [rows[path] for path in group] for group in groups}
+    experiments = {experiment_name(group[0]): [rows[path] for path in group] for group in groups}
     if len(experiments) < len(groups):
         raise UserError("two of the experiments bear one name; name the run directories by what differs")
     figure = Figure(layout="constrained")
@@ -190,7 +189,7 @@ def _of_games(args: argparse.Namespace) -> Figure:
     if not games:
         raise UserError(f"{args.sources[0]}: there are no games/*.txt in it yet")
     if args.kind == "ratings":
-        return tournament_figure(standings(games))
+        return tournament_figure(standings_of(games))
     board = max(4.5, 0.42 * (games[0].width + 1.4))
     figure = Figure(figsize=(board, board + 0.4) if args.kind == "first-moves" else SIZE, layout="constrained")
     if args.kind == "lengths":
@@ -198,24 +197,12 @@ def _of_games(args: argparse.Namespace) -> Figure:
     elif args.kind == "first-moves":
         first_move_map(figure.subplots(), games)
     else:
-        if not 1 <= args.game <= len(games):
-            raise UserError(f"--game {args.game}: there are {len(games)}; use 1 to {len(games)}")
-        game = games[args.game - 1]
+        game = chosen_game(games, args.game, " ".join(map(str, args.sources)))
         net = None if args.net is None else _net(args.net)
         if net is not None and not net.HAS_VALUE:
             raise UserError(f"{args.net}: a {type(net).__name__} says which move to make, not how a side stands")
         value_curve(figure.subplots(), game, chances_along(game, np.random.default_rng(args.seed), net))
     return figure
-
-
-def standings(games: Sequence[GameRecord]) -> Standings:
-    """Return who won how often against whom, by the names in the records, and the ratings that follow."""
-    players = sorted({name for game in games for name in (game.black, game.white)})
-    results = np.zeros((len(players), len(players), 3), dtype=np.int64)
-    for game in games:
-        outcome = {1: WIN, 0: DRAW, -1: LOSS}[game.winner]
-        results[players.index(game.black), players.index(game.white), outcome] += 1
-    return Standings(tuple(players), results, fit(results))
 
 
 def _of_net(args: argparse.Namespace) -> Figure:
@@ -227,13 +214,10 @@ def _of_net(args: argparse.Namespace) -> Figure:
         raise UserError(f"--kind {args.kind} shows one network; {len(args.sources)} were named")
     net = _net(args.sources[0])
     board = Board(net.height, net.width, min(5, net.height, net.width))
-    if re.sub(r"[a-zA-Z]\d+|[\s,]", "", args.moves):
+    names = move_names(args.moves)
+    if args.moves and not names:
         raise UserError(f"--moves {args.moves[:60]!r}: wanted moves such as h8h9i9")
-    for number, name in enumerate(re.findall(r"[a-zA-Z]\d+", args.moves), start=1):
-        try:
-            board.play(parse_cell(name, net.height, net.width))
-        except (CoordinateError, IllegalMoveError) as error:
-            raise UserError(f"move {number} of --moves, {name}: {error}") from None
+    play_names(board, names, "--moves")
     width = max(4.5, 0.42 * (net.width + 1.4))
     sizes: dict[str, Any] = {"policy": (width, width + 0.4), "flow": SIZE}
     figure = Figure(figsize=sizes.get(args.kind), layout="constrained")

@@ -11,7 +11,6 @@ EXIT_FAILED = 1  # the command ran and the answer is no, or the machine refused 
 EXIT_USAGE = 2  # a wrong command line, configuration or file
 EXIT_INTERRUPTED = 130  # Ctrl-C: 128 + SIGINT
 EXIT_BROKEN_PIPE = 141  # whoever read our output has gone: 128 + SIGPIPE
-EXIT_TERMINATED = 143  # 128 + SIGTERM
 
 
 class UserError(Exception):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from experiments.errors import UserError
 from experiments.metrics import Row
-from experiments.plots import flatten
+from experiments.run_rows import flatten
 
 NOT_CURVES = {"update", "games", "seconds"}
 

@@ -81,16 +81,6 @@ class Game:
 
     def record(self) -> GameRecord:
         """The game so far."""
-        board = self.board
-        return GameRecord(
-            height=board.height,
-            width=board.width,
-            win_length=board.win_length,
-            rule=board.rule,
-            moves=tuple(board.moves),
-            black=self.players[BLACK].name,
-            white=self.players[WHITE].name,
-            winner=self.winner or 0,
-            opening=self.opening,
-            note=self.status if self.resigned else "",
-        )
+        black, white = (self.players[colour].name for colour in (BLACK, WHITE))
+        note = self.status if self.resigned else ""
+        return GameRecord.of(self.board, black, white, self.winner or 0, self.opening, note)

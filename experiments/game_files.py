@@ -65,7 +65,10 @@ def _kind(path: Path, data: bytes) -> str:
 def _read_lines(path: Path, data: bytes, rule: Rule | None) -> list[GameRecord]:
     """Return the games of lines of text; blank lines and those that begin with # are passed over."""
     games = []
-    for number, line in enumerate(decode(data).splitlines(), start=1):
+    text = decode(data)
+    if "\0" in text:
+        raise UserError(f"{path}: not a text, and so no file of games; those are .sgf, .psq or lines of text")
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         try:

@@ -10,8 +10,8 @@ import numpy as np
 from env import BLACK, WHITE, Board, GameRecord
 from experiments.boards import draw_board
 from experiments.errors import UserError
+from experiments.figures import BLUE
 from experiments.outlook import black_chance
-from experiments.plots import BLUE
 from nn import BoardNet
 from rl.sampling import RandomSource
 
@@ -95,7 +95,7 @@ def value_curve(ax: Axes, game: GameRecord, chances: Sequence[float]) -> Axes:
 
 def chances_along(game: GameRecord, rng: RandomSource, net: BoardNet | None = None) -> list[float]:
     """Return black's chance to win on the empty board and after every move, as `black_chance` sees it."""
-    board = Board(game.height, game.width, game.win_length, game.rule)
+    board = game.board(0)
     chances = [black_chance(board, rng, net)]
     for cell in game.moves:
         board.play(cell)

@@ -22,7 +22,7 @@ from rl.agents import Agent, make_agent
 from rl.arena import random_opening
 from rl.demonstrations import Demonstration, demonstrate
 from rl.examples import from_demonstrations
-from rl.sampling import draw_uniforms
+from rl.sampling import draw_numbers
 
 AT_ONCE = 500
 MOST_GAMES = 200_000
@@ -70,7 +70,8 @@ def run(args: argparse.Namespace) -> int:
     meta |= {"win_length": args.win_length, "rule": args.rule}
     save_examples(args.output, examples, meta, channels_last=args.channels_last)
     if args.save_games is not None:
-        write_games(args.save_games, [_record(game, args.teacher) for game in games])
+        name = args.teacher
+        write_games(args.save_games, [GameRecord.of(game.board, name, name, opening=game.opening) for game in games])
     soft = "moves and soft scores" if examples.shares is not None else "moves"
     print(f"{args.output}: {len(examples):,} positions of {len(games):,} games, {soft}; dropped: {_counted(dropped)}")
     return EXIT_OK
@@ -89,7 +90,7 @@ def usable_games(teacher: Agent, board: Board, args: argparse.Namespace) -> tupl
     with tqdm(total=args.games, unit="game", disable=None) as bar:
         for first in range(0, args.games, AT_ONCE):
             count = min(AT_ONCE, args.games - first)
-            plies = (draw_uniforms(rng, count) * (args.opening_plies + 1)).astype(np.int64)
+            plies = draw_numbers(rng, count, args.opening_plies + 1)
             openings = [random_opening(board.copy, int(each), rng) for each in plies]
             most = max(1, board.height * board.width // 2)
             for game in demonstrate(
@@ -108,19 +109,3 @@ def usable_games(teacher: Agent, board: Board, args: argparse.Namespace) -> tupl
 
 def _counted(dropped: Counter[str]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in dropped.items()) or "none"
-
-
-def _record(game: Demonstration, name: str) -> GameRecord:
-    board = game.board
-    assert board.outcome is not None
-    return GameRecord(
-        height=board.height,
-        width=board.width,
-        win_length=board.win_length,
-        rule=board.rule,
-        moves=tuple(board.moves),
-        black=name,
-        white=name,
-        winner=board.outcome.winner,
-        opening=game.opening,
-    )

@@ -107,6 +107,17 @@ def both(*names: str) -> list[str]:
     return [f"{name}_{form}" for name in names for form in ("hex", "dec")]
 
 
+def net_key(entry: Entry) -> tuple[tuple[int, ...], int | None]:
+    """Return what java_net needs, from a record of layer_seeds and bias_seed."""
+    record = entry.record("layer_seeds", "bias_seed")
+    return net_seeds(record["layer_seeds"], record["bias_seed"])
+
+
+def net_seeds(layer_seeds: Entry, bias_seed: Entry) -> tuple[tuple[int, ...], int | None]:
+    """Return four layer seeds and the bias seed or None."""
+    return tuple(layer_seeds.integers(4)), None if bias_seed.value is None else bias_seed.integer()
+
+
 def to_hex(number: float) -> str:
     """Return the 16 hex digits of a double, any NaN as 7ff8000000000000."""
     return "7ff8000000000000" if number != number else np.array(number, ">f8").tobytes().hex()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -30,13 +29,12 @@ from rl.league import POOL, SELF, League, batch_agent
 from rl.reinforce import UpdateStats, standardised, update
 from rl.returns import explained_variance, lambda_returns, signed_results
 from rl.sampling import IntArray, draw_uniforms
-from rl.selfplay import LEARNER, Decisions, open_randomly, play
+from rl.selfplay import LEARNER, Decisions
 from rl.shares import Cast, Played, Share, joined, play_shares, prepare
 from rl.supervised import ImitationStats
 from rl.tactics import make_puzzles
 from rl.teacher_pull import TeacherPull
-from rl.watch import can_watch
-from rl.watched_play import play_watched
+from rl.watched_play import play_whole_games
 from rl.weight_average import WeightAverage
 
 BLOCKS_AMONG_PUZZLES = 0.6  # the harder kind gets the larger share
@@ -185,13 +183,8 @@ class Learner:
 
     def _play_here(self, seats: IntArray, opponents: Sequence[BatchAgent]) -> Decisions:
         """All games at once, from random openings to their end."""
-        config, count = self.config, len(seats)
-        games = self.new_games(count)
-        open_randomly(games, (draw_uniforms(self.rng, count) * (config.opening_plies + 1)).astype(np.int64), self.rng)
-        how: dict[str, Any] = {"temperature": config.temperature, "symmetric": config.symmetric}
-        if config.watched and can_watch(self.net):
-            return play_watched(self.net, seats, opponents, games, **how, rng=self.rng, memory=self._memory)
-        return play(self.net, seats, opponents, games, **how, rng=self.rng)
+        games = self.new_games(len(seats))
+        return play_whole_games(self.net, seats, opponents, games, self.config, self.rng, self._memory)
 
     def _play_in_shares(self, seats: IntArray, opponents: Sequence[BatchAgent]) -> Decisions:
         """The same on the fleet: each share draws from the update's and its own number, whoever plays it."""

@@ -15,7 +15,7 @@ from env.coords import cell_name
 from env.observation import positions_of
 from experiments.boards import draw_board
 from experiments.errors import UserError
-from experiments.plots import BLUE, ORANGE
+from experiments.figures import BLUE, ORANGE
 from nn import BoardNet, Conv2D, ReLU
 from nn.layers import FloatArray
 from nn.losses import masked_log_softmax, weighted_cross_entropy

@@ -157,7 +157,7 @@ class RecordedGame(Face):
     def board(self) -> Board:
         """The position after `ply` moves."""
         game = self.record
-        return Board.from_moves(game.moves[: self.ply], game.height, game.width, game.win_length, game.rule)
+        return game.board(self.ply)
 
     @property
     def picture(self) -> str:

@@ -27,7 +27,7 @@ def check_report(json: Path | None, picture: Path | None) -> None:
     if json is not None:
         check_place(json)
     if picture is not None:
-        from experiments.plots import check_format
+        from experiments.figures import check_format
 
         check_format(picture)
         check_place(picture)

@@ -5,26 +5,22 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.errors import UserError
+from experiments.figures import BLUE, GREEN, ORANGE, OTHERS, PINK, SKY, VERMILION
 from experiments.metrics import Row
-from experiments.run_dir import read_json
-from experiments.seeds import evaluations, mean_over_runs
-from nn.weights import replace_file
+from experiments.run_rows import flatten
+from experiments.seeds import evaluations, experiment_name, mean_over_runs
 
 if TYPE_CHECKING:  # matplotlib takes a second to import and is needed only where something is drawn
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; https://jfly.uni-koeln.de/color/
-BLUE, ORANGE, GREEN, PINK, SKY, VERMILION = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 COLOURS = {
     "greedy": BLUE,
     "random": ORANGE,
@@ -45,9 +41,6 @@ TACTICS = {
     "own four first": "own_four_first",
     "double threat made": "double_threat",
 }
-OTHERS = (PINK, SKY, GREEN, VERMILION)
-DOTS_PER_INCH = 110
-FORMATS = (".pdf", ".png", ".svg")
 
 
 def curves(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[Row]]) -> Figure:
@@ -209,51 +202,6 @@ def _mark_first_game(ax: Axes, runs: Sequence[Sequence[Row]]) -> None:
         ax.annotate(
             "drills  ", (games, 0.02), xycoords=("data", "axes fraction"), ha="right", fontsize=8, color="0.4"
         )
-
-
-def group_by_config(paths: Sequence[Path]) -> list[list[Path]]:
-    """Return the runs grouped so that within a group their configurations differ in the seed alone."""
-    groups: list[tuple[Row, list[Path]]] = []
-    for path in paths:
-        config = read_json(path / "config.json")
-        config.pop("seed", None)
-        for known, group in groups:
-            if known == config:
-                group.append(path)
-                break
-        else:
-            groups.append((config, [path]))
-    return [group for _, group in groups]
-
-
-def experiment_name(path: Path) -> str:
-    """Return what the runs of an experiment have in common: `quick` of quick__s1__20261129T201500Z and of quick/s1."""
-    path = path.resolve()
-    name, seed, _ = path.name.partition("__s")
-    return path.parent.name if not seed and name[:1] == "s" and name[1:].isdigit() else name
-
-
-def check_format(path: Path) -> None:
-    """Raise UserError if a picture cannot be drawn as the ending of `path` says."""
-    if path.suffix not in FORMATS:
-        raise UserError(f"{path}: cannot draw {path.suffix or 'a file without an ending'}; use {', '.join(FORMATS)}")
-
-
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure whole or not at all; the ending of `path` says as what."""
-    check_format(path)
-    picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix[1:], dpi=DOTS_PER_INCH)
-    replace_file(path, picture.getvalue())
-
-
-def flatten(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield (`evaluation.greedy.win_rate`, value) for every value inside a row."""
-    for key, value in row.items():
-        if isinstance(value, Mapping):
-            yield from flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def _lines(ax: Axes, rows: Sequence[Row], names: Mapping[str, str], marker: str = "") -> None:

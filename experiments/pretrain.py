@@ -26,7 +26,7 @@ from experiments.example_files import examples_from
 from experiments.metrics import MetricsLog, Row, read_metrics
 from experiments.plan import COSINE, POLICIES, STEPS, Plan, plan_from
 from experiments.pupil import Pupil
-from experiments.run_dir import RunDir, new_run_path
+from experiments.run_dir import RunDir, add_run_dir_arguments, new_run_path
 from experiments.train import Stopped, signals_noted
 from nn import BoardNet
 from nn.weights import replace_file
@@ -100,7 +100,8 @@ def report(pupil: Pupil, run: RunDir) -> None:
     """Save the network, measure it, draw the curve, and say what came out and where it is."""
     from matplotlib.figure import Figure
 
-    from experiments.plots import learning_curve, save_figure
+    from experiments.figures import save_figure
+    from experiments.plots import learning_curve
 
     plan = pupil.plan
     net, loss, accuracy = pupil.best()
@@ -168,8 +169,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--evaluate-against", nargs="*", metavar="AGENT", help=f"default: {' '.join(DEFAULTS.evaluate_against)}"
     )
-    parser.add_argument("--run-dir", type=Path, metavar="DIR", help="where to write (default: a new one in runs/)")
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="continue this run from its last checkpoint")
+    add_run_dir_arguments(parser, "continue this run from its last checkpoint")
 
 
 def asked_for(args: argparse.Namespace) -> dict[str, Any]:

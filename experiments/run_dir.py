@@ -7,6 +7,7 @@
         lock            held while a process uses the run       curve.png       the learning curve
 """
 
+import argparse
 import fcntl
 import json
 import os
@@ -136,6 +137,12 @@ class RunDir:
     def _make_folders(self) -> None:
         self.checkpoints.mkdir(exist_ok=True)
         self.games.mkdir(exist_ok=True)
+
+
+def add_run_dir_arguments(parser: argparse.ArgumentParser, resume: str) -> None:
+    """Declare --run-dir and --resume; `resume` is the help of the latter."""
+    parser.add_argument("--run-dir", type=Path, metavar="DIR", help="where to write (default: a new one in runs/)")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help=resume)
 
 
 def new_run_path(name: str, seed: int, root: Path = Path("runs")) -> Path:

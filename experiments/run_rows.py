@@ -2,12 +2,12 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from experiments.errors import UserError
 from experiments.metrics import Row, read_metrics
-from experiments.plots import flatten
 
 # What pictures are drawn from, by the beginning of a dotted name: numbers all.
 DRAWN = (
@@ -36,6 +36,15 @@ def checked_rows(path: Path, needs: str) -> list[Row]:
     if not any(_within(name, (needs, f"drill.{needs}")) for row in rows for name, _ in flatten(row)):
         raise NothingYet(f"{path}: no {needs} in its {len(rows)} rows of metrics yet")
     return rows
+
+
+def flatten(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (`evaluation.greedy.win_rate`, value) for every value inside a row."""
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
 
 
 def csv_text(rows: Mapping[Path, Sequence[Row]]) -> str:

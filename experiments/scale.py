@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.config import Config, load_config, presets
+from experiments.config import Config
+from experiments.config_source import add_config_arguments, load_config, settings_of
 from experiments.errors import EXIT_OK, UserError
 from experiments.output_place import check_report
 from experiments.scale_costs import AHEAD, Findings, measure
@@ -121,7 +122,7 @@ def draw(config: Config, found: Findings, bandwidth: float, path: Path) -> None:
     """Games a second over workers: the model as lines, the simulation as dots, what was measured here as crosses."""
     from matplotlib.figure import Figure
 
-    from experiments.plots import BLUE, ORANGE, save_figure
+    from experiments.figures import BLUE, ORANGE, save_figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     ax = figure.subplots()
@@ -145,10 +146,7 @@ def draw(config: Config, found: Findings, bandwidth: float, path: Path) -> None:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--preset", metavar="NAME", help=f"whose training: {', '.join(presets())} (default: quick)")
-    parser.add_argument("--config", metavar="FILE", type=Path, help="a TOML file of settings instead of a preset")
-    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change one setting")
-    parser.add_argument("--seed", type=int, metavar="N", help="the same as --set seed=N")
+    add_config_arguments(parser, "whose training (default: quick)")
     parser.add_argument("--jobs", metavar="N,N,...", default="1,2,4", help="numbers of processes (default: 1,2,4)")
     parser.add_argument("--seconds", type=float, default=5.0, metavar="S", help="of play alone each (default: 5)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="of play alone, in turns (default: 5)")
@@ -182,9 +180,8 @@ def run(args: argparse.Namespace) -> int:
 
 def config_of(args: argparse.Namespace) -> Config:
     """The training that is measured: its games from the beginning on, without drills alone or imitation before them."""
-    settings = [*args.set, *([f"seed={args.seed}"] if args.seed is not None else [])]
     preset = args.preset if args.preset or args.config else "quick"
-    config = load_config(preset, args.config, settings)
+    config = load_config(preset, args.config, settings_of(args))
     check_evaluation(config)
     shares = config.shares or SHARES
     return replace(config, games=10**9, drills=0, imitation_epochs=0, shares=shares, staleness=0)

@@ -10,11 +10,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.metrics import Row
+from experiments.run_dir import read_json
+
+
+def group_by_config(paths: Sequence[Path]) -> list[list[Path]]:
+    """Return the runs grouped so that within a group their configurations differ in the seed alone."""
+    groups: list[tuple[Row, list[Path]]] = []
+    for path in paths:
+        config = read_json(path / "config.json")
+        config.pop("seed", None)
+        for known, group in groups:
+            if known == config:
+                group.append(path)
+                break
+        else:
+            groups.append((config, [path]))
+    return [group for _, group in groups]
+
+
+def experiment_name(path: Path) -> str:
+    """Return what the runs of an experiment have in common: `quick` of quick__s1__20261129T201500Z and of quick/s1."""
+    path = path.resolve()
+    name, seed, _ = path.name.partition("__s")
+    return path.parent.name if not seed and name[:1] == "s" and name[1:].isdigit() else name
 
 
 def evaluations(rows: Sequence[Row], opponent: str) -> NDArray[np.float64]:

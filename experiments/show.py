@@ -21,8 +21,9 @@ from env.render import COLOUR_NAMES, STONE_LETTERS
 from env.rules import BLACK, WHITE
 from env.svg import board_svg
 from experiments.errors import EXIT_OK, UserError
+from experiments.figures import save_figure
 from experiments.game_files import read_games, write_games
-from experiments.plots import save_figure
+from experiments.position import chosen_game, position_at
 from nn import BoardNet, load_net
 from nn.losses import masked_log_softmax
 from nn.weights import replace_file
@@ -48,10 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read the games, then print, draw or write what was asked for."""
     games = read_games(args.file, Rule(args.rule) if args.rule else None)
-    number = 1 if args.game is None else args.game
-    if not 1 <= number <= len(games):
-        raise UserError(f"--game {number}: {args.file} holds {_count(len(games), 'game')}")
-    game = games[number - 1]
+    game = chosen_game(games, args.game, args.file)
     if args.to is not None:
         if args.ply is not None:
             raise UserError("--to writes whole games; --ply is for showing one")
@@ -68,16 +66,9 @@ def run(args: argparse.Namespace) -> int:
         _draw(args.output, game, board, not args.no_numbers, chances)
         _print(str(args.output))
         return EXIT_OK
-    _print(f"{args.file}, game {number} of {len(games)}" if len(games) > 1 else str(args.file))
+    _print(f"{args.file}, game {args.game or 1} of {len(games)}" if len(games) > 1 else str(args.file))
     _print(game_text(game, board, not args.no_numbers, chances))
     return EXIT_OK
-
-
-def position_at(game: GameRecord, ply: int | None) -> Board:
-    """Return the board after `ply` moves, or at the end. Raises `UserError` if there are not so many."""
-    if ply is not None and not 0 <= ply <= len(game.moves):
-        raise UserError(f"--ply {ply}: the game has {_count(len(game.moves), 'move')}; use 0 to {len(game.moves)}")
-    return Board.from_moves(game.moves[:ply], game.height, game.width, game.win_length, game.rule)
 
 
 def move_chances(board: Board, net: BoardNet) -> NDArray[np.float64]:

@@ -5,14 +5,14 @@ The same numbers as text, as JSON and, in experiments/arena_plots.py, as picture
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from env import BLACK, WHITE
 from env.record import GameRecord
 from rl.arena import Tally
 from rl.elo import DRAW, LOSS, WIN, Ratings, fit
@@ -64,17 +64,16 @@ class Standings:
 
 
 def standings_of(
-    players: Sequence[str], games: Mapping[int, Sequence[GameRecord]], anchor: int | None = None
+    games: Iterable[GameRecord], players: Sequence[str] | None = None, anchor: int | None = None
 ) -> Standings:
-    """The standings after these games: for each match, by number, its pairs side by side, the first player black first.
-
-    Matches are numbered as `combinations(players, 2)` lists them.
-    """
+    """The standings after these games, by the names in their records; players: in which order, else by name."""
+    games = list(games)
+    if players is None:
+        players = sorted({name for game in games for name in (game.black, game.white)})
     results = np.zeros((len(players), len(players), 3), dtype=np.int64)
-    for match, (i, j) in enumerate(combinations(range(len(players)), 2)):
-        for number, record in enumerate(games.get(match, ())):
-            black, white = (j, i) if number % 2 else (i, j)
-            results[black, white, {1: WIN, 0: DRAW, -1: LOSS}[record.winner]] += 1
+    for game in games:
+        outcome = {BLACK: WIN, 0: DRAW, WHITE: LOSS}[game.winner]
+        results[players.index(game.black), players.index(game.white), outcome] += 1
     return Standings(tuple(players), results, fit(results, anchor))
 
 

@@ -26,11 +26,12 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from experiments.config import config_from, presets
+from experiments.config import config_from
+from experiments.config_source import add_config_arguments, settings_of
 from experiments.errors import EXIT_FAILED, EXIT_OK, UserError
 from experiments.fleets import fleet_named
 from experiments.learner import Learner
-from experiments.run_dir import RunDir, new_run_path
+from experiments.run_dir import RunDir, add_run_dir_arguments, new_run_path
 from experiments.sweep_plan import Plan, plan_from, planned, updates_in
 from experiments.sweep_results import final_rates, is_finished, table, write_results
 from experiments.train import Stopped, continue_run
@@ -89,11 +90,7 @@ def train_one(task: Task) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--preset", metavar="NAME", help=f"a configuration that comes along: {', '.join(presets())}")
-    parser.add_argument("--config", metavar="FILE", type=Path, help="a TOML file of settings instead of a preset")
-    parser.add_argument(
-        "--set", metavar="KEY=VALUE", action="append", default=[], help="change one setting of all runs"
-    )
+    add_config_arguments(parser)
     parser.add_argument(
         "--vary",
         metavar="KEY=V,V,...",
@@ -101,10 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a setting and the values it is to have; given again, every combination is run",
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="the first seed (default: the configuration's)")
-    parser.add_argument("--seeds", type=int, metavar="N", help="how many seeds each is run with (default: 1)")
-    parser.add_argument("--run-dir", type=Path, metavar="DIR", help="where to write (default: a new one in runs/)")
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="go on with a sweep; --jobs or --fleet may differ")
+    parser.add_argument("--seeds", type=int, metavar="N", help="how many seeds, from --seed on (default: 1)")
+    add_run_dir_arguments(parser, "go on with a sweep; --jobs or --fleet may differ")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--jobs", type=int, metavar="N", help="how many runs at a time, a process each (default: 1)")
     where.add_argument(
@@ -216,8 +211,8 @@ def open_sweep(args: argparse.Namespace) -> Iterator[tuple[SweepDir, Plan]]:
         with SweepDir.open(args.resume, sys.argv[1:]) as directory:
             yield directory, plan_from(directory.config(), args.resume / "config.json")
         return
-    settings = [*args.set, *([f"seed={args.seed}"] if args.seed is not None else [])]
-    plan = planned(args.preset, args.config, settings, args.vary, 1 if args.seeds is None else args.seeds)
+    seeds = 1 if args.seeds is None else args.seeds
+    plan = planned(args.preset, args.config, settings_of(args), args.vary, seeds)
     first = next(iter(plan.values()))
     path = args.run_dir or new_run_path(f"sweep_{first.name}", first.seed)
     config = {"runs": {folder: of.as_dict() for folder, of in plan.items()}}

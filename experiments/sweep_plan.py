@@ -15,7 +15,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from experiments.config import Config, config_from, load_config
+from experiments.config import Config, config_from
+from experiments.config_source import load_config
 from experiments.errors import UserError
 from experiments.learner import DRILLS_AT_ONCE, Learner
 from experiments.train import check_evaluation

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from experiments.errors import UserError
+from experiments.figures import save_figure
 from experiments.metrics import read_metrics
-from experiments.plots import curves, save_figure
+from experiments.plots import curves
 from experiments.run_dir import RunDir, read_json
 from experiments.sweep_plan import Plan, groups
 from nn.weights import replace_file

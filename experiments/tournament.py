@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
@@ -26,7 +26,7 @@ from env.record import GameRecord, RecordError
 from experiments import pairing
 from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
 from experiments.metrics import MetricsLog, read_metrics
-from experiments.run_dir import RunDir, new_run_path
+from experiments.run_dir import RunDir, add_run_dir_arguments, new_run_path
 from experiments.standings import Standings, sprt_line, sprt_verdict, standings_of, table
 from experiments.tournament_plan import DEFAULT_GAMES, Plan, config_from_arguments, plan_from
 from nn.weights import replace_file
@@ -60,8 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beta", type=float, metavar="P", help="how often H0 is accepted wrongly (default: 0.05)")
     pairing.add_arguments(parser)
     parser.set_defaults(seed=None)  # so that --resume can tell whether it was named
-    parser.add_argument("--run-dir", type=Path, metavar="DIR", help="where to write (default: a new one in runs/)")
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="go on with a tournament; only --jobs goes with it")
+    add_run_dir_arguments(parser, "go on with a tournament; only --jobs goes with it")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -77,15 +76,16 @@ def run(args: argparse.Namespace) -> int:
         if plan.sprt is not None:
             verdict = sprt_verdict(plan.sprt, first := _first_pairs(plan, finished))
             games = {0: first[: 2 * verdict["pairs"]]}
-        standings = standings_of(plan.players, games, plan.anchor)
+        records = [record for match in sorted(games) for record in games[match]]
+        standings = standings_of(records, plan.players, plan.anchor)
         print(f"\n{table(standings)}")
         if verdict is not None:
             print(sprt_line(verdict))
-        pairing.note_forfeits([record for match in games.values() for record in match])
+        pairing.note_forfeits(records)
         if not complete:
             print(f"\nstopped early; go on with: gomoku tournament --resume {directory.path}")
             return EXIT_INTERRUPTED
-        write_results(directory, standings, games, verdict)
+        write_results(directory, standings, records, verdict)
     return EXIT_OK
 
 
@@ -132,16 +132,12 @@ def _first_pairs(plan: Plan, finished: Mapping[int, Games]) -> list[GameRecord]:
 
 
 def write_results(
-    directory: TournamentDir,
-    standings: Standings,
-    games: Mapping[int, list[GameRecord]],
-    verdict: Mapping[str, Any] | None,
+    directory: TournamentDir, standings: Standings, records: Sequence[GameRecord], verdict: Mapping[str, Any] | None
 ) -> None:
     """Write the games, the results and their picture, and say where they are."""
     from experiments.arena_plots import tournament_figure
-    from experiments.plots import save_figure
+    from experiments.figures import save_figure
 
-    records = [record for match in sorted(games) for record in games[match]]
     results = {**standings.as_dict(), "forfeits": sum(bool(record.note) for record in records), "sprt": verdict}
     replace_file(directory.path / "games.txt", "".join(f"{record.to_line()}\n" for record in records).encode())
     replace_file(directory.path / "results.json", (json.dumps(results, indent=2) + "\n").encode())

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from env import Rule
 from experiments.checkpoint import load_latest, save_checkpoint
-from experiments.config import Config, config_from, load_config, presets
+from experiments.config import Config, config_from
+from experiments.config_source import add_config_arguments, load_config, settings_of
 from experiments.errors import EXIT_OK, UserError
 from experiments.fleets import fleet_named
 from experiments.known_wins import SIZE, beginnings
@@ -29,7 +30,7 @@ from experiments.learner import Learner, Report
 from experiments.learner_state import arrays_of, meta_of, restore
 from experiments.metrics import MetricsLog, Row
 from experiments.progress import Progress
-from experiments.run_dir import RunDir, new_run_path
+from experiments.run_dir import RunDir, add_run_dir_arguments, new_run_path
 from experiments.verdict import evaluate, new_board, report, tactical_suite
 from rl.agents import PolicyAgent, make_agent
 from rl.arena import random_opening
@@ -148,14 +149,8 @@ def signals_noted() -> Iterator[list[int]]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--preset", metavar="NAME", help=f"a configuration that comes along: {', '.join(presets())}")
-    parser.add_argument("--config", metavar="FILE", type=Path, help="a TOML file of settings instead of a preset")
-    parser.add_argument(
-        "--set", metavar="KEY=VALUE", action="append", default=[], help="change one setting; may be given again"
-    )
-    parser.add_argument("--seed", type=int, metavar="N", help="the same as --set seed=N")
-    parser.add_argument("--run-dir", type=Path, metavar="DIR", help="where to write (default: a new one in runs/)")
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="continue this run from its last checkpoint")
+    add_config_arguments(parser)
+    add_run_dir_arguments(parser, "continue this run from its last checkpoint")
     parser.add_argument(
         "--fleet",
         metavar="FLEET",
@@ -232,8 +227,7 @@ def open_run(args: argparse.Namespace) -> Iterator[tuple[RunDir, Learner]]:
         with RunDir.open(args.resume, sys.argv[1:]) as run_dir:
             yield run_dir, Learner(config_from(run_dir.config()))
         return
-    settings = [*args.set, *([f"seed={args.seed}"] if args.seed is not None else [])]
-    config = load_config(args.preset, args.config, settings)
+    config = load_config(args.preset, args.config, settings_of(args))
     if args.fleet is not None and not config.shares:
         config = dataclasses.replace(config, shares=SHARES)
     learner = Learner(config)

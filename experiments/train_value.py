@@ -20,7 +20,7 @@ from nn.losses import squared_error
 from nn.optim import Adam
 from rl.agents import PolicyAgent, make_agent
 from rl.agents.base import BatchAgent
-from rl.sampling import RandomSource, draw_uniforms
+from rl.sampling import RandomSource, draw_numbers, draw_uniforms
 from rl.selfplay import open_randomly
 from rl.value_learning import Ends, begin_with, joined, learn, values_of, watch_games
 
@@ -139,12 +139,12 @@ def play(players: list[BatchAgent], policy: BoardNet, args: argparse.Namespace, 
         for first in range(0, args.games, AT_ONCE):
             count = min(AT_ONCE, args.games - first)
             games = Lockstep(count, policy.height, policy.width, args.win_length)
-            open_randomly(games, (draw_uniforms(rng, count) * (args.opening_plies + 1)).astype(np.int64), rng)
+            open_randomly(games, draw_numbers(rng, count, args.opening_plies + 1), rng)
             seats = np.zeros((count, 2), dtype=np.int64)
             if len(players) > 1:
                 mixed = np.flatnonzero(draw_uniforms(rng, count) < args.opponent_share)
-                colour = (draw_uniforms(rng, len(mixed)) * 2).astype(np.int64)
-                seats[mixed, colour] = 1 + (draw_uniforms(rng, len(mixed)) * (len(players) - 1)).astype(np.int64)
+                colour = draw_numbers(rng, len(mixed), 2)
+                seats[mixed, colour] = 1 + draw_numbers(rng, len(mixed), len(players) - 1)
             parts.append(watch_games(seats, players, games, share=args.position_share, rng=rng))
             bar.update(count)
     return joined(parts)

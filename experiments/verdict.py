@@ -111,7 +111,8 @@ def report(learner: Learner, run: RunDir, suite: TacticalSuite) -> None:
     """Save the policy, measure it, draw the curve, and print where everything is."""
     from matplotlib.figure import Figure
 
-    from experiments.plots import learning_curve, save_figure
+    from experiments.figures import save_figure
+    from experiments.plots import learning_curve
 
     config = learner.config
     learner.best_net().save(run.path / "policy.npz")

@@ -107,9 +107,3 @@ def batch_agent(spec: str) -> BatchAgent:
     if not isinstance(agent, BatchAgent):
         raise LeagueError(f"{spec!r} cannot be a training opponent: it does not choose for many boards at once")
     return agent
-
-
-def names_by_seat(seats: IntArray, opponents: Sequence[BatchAgent]) -> list[tuple[str, str]]:
-    """(black, white) by name for each game, the learner being "learner"."""
-    names = [agent.name for agent in opponents] + ["learner"]  # LEARNER is -1: the last
-    return [(names[black], names[white]) for black, white in seats]

@@ -103,20 +103,6 @@ def _fault(agent: Agent, error: Exception) -> str:
 
 
 def _record(game: Board, black: Agent, white: Agent, opening: int, fault: str) -> GameRecord:
-    if game.outcome is None:
-        assert fault, "a game that is over neither on the board nor by a fault"
-        winner = -game.to_move
-    else:
-        winner = game.outcome.winner
-    return GameRecord(
-        height=game.height,
-        width=game.width,
-        win_length=game.win_length,
-        rule=game.rule,
-        moves=tuple(game.moves),
-        black=_name(black),
-        white=_name(white),
-        winner=winner,
-        opening=opening,
-        note=fault,
-    )
+    assert fault or game.outcome is not None, "a game that is over neither on the board nor by a fault"
+    winner = -game.to_move if game.outcome is None else None
+    return GameRecord.of(game, _name(black), _name(white), winner, opening, fault)

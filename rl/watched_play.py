@@ -7,16 +7,18 @@ must last a whole game, where `play` draws one for every move; what is learnt fr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from env.lockstep import Lockstep
+from nn import BoardNet
 from nn.losses import masked_log_softmax
 from nn.workspace import Workspace
 from rl.agents import PolicyAgent
 from rl.agents.base import BatchAgent
-from rl.sampling import IntArray, RandomSource, choose_cells, draw_uniforms, inverse_cdf
-from rl.selfplay import LEARNER, Decisions, Step, gather
+from rl.sampling import IntArray, RandomSource, choose_cells, draw_numbers, draw_uniforms, inverse_cdf
+from rl.selfplay import LEARNER, Decisions, Step, gather, open_randomly, play
 from rl.views import Views
 from rl.watch import SeatWatch, WatchingNet, can_watch
 
@@ -81,3 +83,42 @@ def play_watched(
             watch.moved(cells[going], movers[going], running[going])
         running = running[going]
     return gather(steps, seats, games)
+
+
+class Manner(Protocol):
+    """How whole games are played: the settings of a run have these, and so has what is sent to a fleet."""
+
+    @property
+    def opening_plies(self) -> int:
+        """Games start from 0 to so many random stones."""
+
+    @property
+    def temperature(self) -> float:
+        """What the learner's preferences are divided by before it samples."""
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether each decision, or each watched game, is seen through a random view."""
+
+    @property
+    def watched(self) -> bool:
+        """Whether networks watch their games, if they can."""
+
+
+def play_whole_games(
+    net: BoardNet,
+    seats: IntArray,
+    opponents: Sequence[BatchAgent],
+    games: Lockstep,
+    manner: Manner,
+    rng: RandomSource,
+    memory: list[list[Workspace]],
+) -> Decisions:
+    """Play empty games from random openings to their end: watched, if so asked and the net can, else by `play`."""
+    open_randomly(games, draw_numbers(rng, games.games, manner.opening_plies + 1), rng)
+    temperature, symmetric = manner.temperature, manner.symmetric
+    if manner.watched and can_watch(net):
+        return play_watched(
+            net, seats, opponents, games, temperature=temperature, symmetric=symmetric, rng=rng, memory=memory
+        )
+    return play(net, seats, opponents, games, temperature=temperature, symmetric=symmetric, rng=rng)

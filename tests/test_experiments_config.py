@@ -2,7 +2,8 @@
 
 import pytest
 
-from experiments.config import Config, ConfigError, config_from, load_config, presets
+from experiments.config import Config, ConfigError, config_from
+from experiments.config_source import load_config, presets
 
 
 def test_every_preset_loads():

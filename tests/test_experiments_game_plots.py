@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from env import GameRecord, Rule
 from env.svg import heat_colour
 from experiments.__main__ import main
-from experiments.draw import standings
 from experiments.errors import UserError
 from experiments.game_plots import chances_along, first_move_map, length_histogram, value_curve
+from experiments.standings import standings_of
 from nn import ValueNet
 from rl.elo import DRAW, LOSS, WIN
 
@@ -85,7 +85,7 @@ def test_games_played_on_decide_without_a_network() -> None:
 
 
 def test_standings_count_by_name_and_colour() -> None:
-    found = standings([*GAMES, game(WON, 1, names=("b", "a"))])
+    found = standings_of([*GAMES, game(WON, 1, names=("b", "a"))])
     assert found.players == ("a", "b")
     assert found.results[0, 1, [WIN, DRAW, LOSS]].tolist() == [1, 1, 2]
     assert found.results[1, 0, [WIN, DRAW, LOSS]].tolist() == [1, 0, 0]
@@ -105,4 +105,11 @@ def test_the_command_draws_the_games_of_a_run(
     if kind == "value":
         capsys.readouterr()
         assert main(["plot", str(tmp_path), "--kind", kind, "--game", "3"]) == 2
-        assert capsys.readouterr().err == "gomoku: --game 3: there are 2; use 1 to 2\n"
+        assert capsys.readouterr().err == f"gomoku: --game 3: there are 2 games in {tmp_path}; use 1 to 2\n"
+
+
+def test_a_network_is_no_file_of_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "value.npz"
+    ValueNet(6, 6, filters=(2, 2), hidden=4, rng=np.random.default_rng(1)).save(path)
+    assert main(["plot", str(path), "--kind", "value"]) == 2
+    assert capsys.readouterr().err.startswith(f"gomoku: {path}: not a text, and so no file of games")

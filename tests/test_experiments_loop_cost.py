@@ -3,7 +3,7 @@
 import pytest
 
 from experiments import loop_cost as module
-from experiments.config import load_config
+from experiments.config_source import load_config
 from experiments.loop_cost import loop_cost, table
 
 TINY = [

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from env import Board
-from experiments import demo, stages
+from experiments import demo, game_stages
 from experiments.__main__ import main
 from experiments.errors import UserError
 from experiments.java_border import java_logits
@@ -69,7 +69,7 @@ def logits_remembered() -> Iterator[None]:
         return known[key][1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stages, "java_logits", remembered)
+        patch.setattr(game_stages, "java_logits", remembered)
         patch.setattr(demo, "java_logits", remembered)
         yield
 

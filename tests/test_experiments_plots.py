@@ -15,20 +15,18 @@ from matplotlib.figure import Figure
 from experiments import draw
 from experiments.__main__ import main
 from experiments.errors import UserError
+from experiments.figures import save_figure
 from experiments.plots import (
     COLOURS,
     baseline_chart,
     change_curve,
     curves,
-    experiment_name,
-    flatten,
-    group_by_config,
     learning_curve,
-    save_figure,
     training_panel,
 )
+from experiments.run_rows import flatten
 from experiments.seed_plots import comparison_figure
-from experiments.seeds import evaluations, mean_interval, mean_over_runs, student_t
+from experiments.seeds import evaluations, experiment_name, group_by_config, mean_interval, mean_over_runs, student_t
 
 Row = dict[str, Any]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from experiments.__main__ import main
-from experiments.config import load_config
+from experiments.config_source import load_config
 from experiments.scale import as_json, here_text, jobs_from, many_text, thousand_text
 from experiments.scale_costs import Findings, measured_costs
 from experiments.scale_model import Costs, Layout, games_per_second, saturation, simulate

@@ -1,6 +1,7 @@
 """What a tournament's games say, as numbers, text and pictures."""
 
 import json
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -24,15 +25,17 @@ from rl.sprt import Sprt
 PLAYERS = ("a", "b", "c")
 
 
-def games(*winners: int) -> list[GameRecord]:
-    """Games of two, of which only the winning colours matter, pairs side by side."""
-    return [GameRecord(5, 5, 4, Rule.FREESTYLE, (), "", "", winner) for winner in winners]
+def games(*winners: int, of: tuple[str, str] = ("", "")) -> list[GameRecord]:
+    """Games of two, of which only the winning colours matter, pairs side by side; the first has black first."""
+    seats = (of, of[::-1])
+    return [GameRecord(5, 5, 4, Rule.FREESTYLE, (), *seats[i % 2], winner) for i, winner in enumerate(winners)]
 
 
 @pytest.fixture
 def standings() -> Standings:
-    """a beats b with both colours; a and c win with black; b and c draw one game, c wins the other with white."""
-    return standings_of(PLAYERS, {0: games(BLACK, WHITE), 1: games(BLACK, BLACK), 2: games(0, BLACK)})
+    """a beats b with both colours; a and c win with black; b and c draw one game, c wins the other with black."""
+    played = games(BLACK, WHITE, of=("a", "b")) + games(BLACK, BLACK, of=("a", "c")) + games(0, BLACK, of=("b", "c"))
+    return standings_of(played, PLAYERS)
 
 
 def test_results_go_by_colour(standings: Standings) -> None:
@@ -66,7 +69,7 @@ def test_text_and_json_say_the_same(standings: Standings) -> None:
 
 
 def test_an_anchor_is_zero() -> None:
-    rated = standings_of(PLAYERS, {0: games(BLACK, WHITE)}, anchor=1).ratings
+    rated = standings_of(games(BLACK, WHITE, of=("a", "b")), PLAYERS, anchor=1).ratings
     assert rated.players[1].value == 0 and rated.players[0].value > 0
 
 
@@ -118,8 +121,8 @@ def test_players_that_differ_in_a_number_are_stages_of_training() -> None:
     stages = ("policy:r/net_30.npz", "greedy", "policy:r/net_4.npz", "policy:r/net_200.npz", "policy:s/net_1.npz")
     assert trained(stages) == [(4, 2), (30, 0), (200, 3)]
     assert trained(stages[1:]) == []
-    played = {match: games(BLACK, WHITE) for match in range(10)}
-    figure = tournament_figure(standings_of(stages, played))
+    played = [game for two in combinations(stages, 2) for game in games(BLACK, WHITE, of=two)]
+    figure = tournament_figure(standings_of(played, stages))
     assert len(figure.axes) == 3
     figure.savefig("/dev/null", format="png")
 

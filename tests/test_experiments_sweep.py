@@ -13,7 +13,8 @@ import pytest
 
 from experiments import sweep
 from experiments.__main__ import main
-from experiments.config import config_from, load_config
+from experiments.config import config_from
+from experiments.config_source import load_config
 from experiments.errors import UserError
 from experiments.metrics import read_metrics
 from experiments.sweep_plan import groups, plan_from, planned, updates_in

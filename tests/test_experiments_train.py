@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import learner
 from experiments.__main__ import main
 from experiments.errors import UserError
 from experiments.metrics import read_metrics
 from nn import PolicyNet, load_net, make_net
+from rl import watched_play
 from rl.watched_play import play_watched
 
 TINY = (
@@ -206,7 +206,7 @@ def test_openings_that_leave_nothing_to_learn_are_one_line(tmp_path, capsys):
 
 def test_java_weights_are_where_training_begins(tmp_path):
     from experiments.beginning import initial_net
-    from experiments.config import load_config
+    from experiments.config_source import load_config
 
     net = initial_net(load_config("java", None, []))
     java = PolicyNet.java()
@@ -255,7 +255,7 @@ def test_the_full_recipe_resumes_in_either_stage_as_if_never_stopped(full_recipe
 
 def test_training_starts_from_a_file_of_weights(full_recipe, tmp_path, capsys):
     from experiments.beginning import initial_net
-    from experiments.config import load_config
+    from experiments.config_source import load_config
 
     start = full_recipe / "policy.npz"
     settings = [*TINY, f"start={start}"]
@@ -292,7 +292,7 @@ def test_known_wins_are_told_beside_the_suite(tmp_path, capsys):
 @pytest.mark.parametrize("kind", ["conv", "line"])
 def test_what_convolutions_learnt_on_a_small_board_begins_on_a_large_one(kind, tmp_path):
     from experiments.beginning import initial_net
-    from experiments.config import load_config
+    from experiments.config_source import load_config
 
     small = make_net(kind, 4, 5, rng=np.random.default_rng(1))
     small.save(tmp_path / "small.npz")
@@ -307,7 +307,7 @@ def test_what_convolutions_learnt_on_a_small_board_begins_on_a_large_one(kind, t
 
 def test_a_network_of_convolutions_alone_watches_and_is_trained_and_resumed_alike(tmp_path, monkeypatch):
     one, two, watched = tmp_path / "one", tmp_path / "two", []
-    monkeypatch.setattr(learner, "play_watched", lambda net, *a, **k: watched.append(net) or play_watched(net, *a, **k))
+    monkeypatch.setattr(watched_play, "play_watched", lambda *a, **k: watched.append(a[0]) or play_watched(*a, **k))
     settings = (
         "net=conv", "imitation_epochs=1", "imitation_lessons=5", "drills=0", "drills_from_games=8", "watched=true",
     )  # fmt: skip

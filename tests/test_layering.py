@@ -17,8 +17,8 @@ ORDER = {
     "whole_boards fast conv_fast board_net conv_policy_net policy_net conv_value_net value_net lines line_tables "
     "line_net line_policy_net line_value_net three_plane_net residual_net registry cost incremental conv_incremental "
     "line_incremental optim gradcheck exact",
-    "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text sgf_tree "
-    "setup_stones sgf psq gomocup observation render svg lockstep gomoku_env vector_env aec",
+    "env": "coords lines rules windows patterns renju board bitboard symmetry record record_text render "
+    "sgf_tree setup_stones sgf_game sgf psq gomocup observation svg lockstep gomoku_env vector_env aec",
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account "
     "search.rule_file search.threats search.prospects search.budget search.threat_tables "
     "search.threat_board search.fours search.threes search.forced_wins search.tree search.stretches "
@@ -29,14 +29,14 @@ ORDER = {
     "demonstrations examples value_learning watch selfplay watched_play league returns baseline "
     "value_regression value_net_baseline weight_average gate teacher_pull reinforce tactics drill tactical_suite arena "
     "elo sprt fleet dask_fleet shares flow openings pairs",
-    "experiments": "errors config run_dir metrics checkpoint java_border demo golden tally stages parity pairing "
-    "seeds plots output_place evaluate run_rows seed_plots standings arena_plots tournament_plan tournament boards "
-    "game_files position analyse quiet_trials rule_trials rules show info onnx_file event_file export example_files "
-    "generate plan beginning lesson_sources pupil known_wins casting fleets learner learner_state verdict progress "
-    "train sweep_plan sweep_results sweep pretrain train_value train_q scale_model scale_costs scale race "
-    "torch_twin contests loop_cost bench tactics_report notebook_files thought player outlook question game session "
-    "game_plots net_plots draw play board_grid board_canvas curve_canvas rule_desk rules_window captions window gui "
-    "notebook_game widget rules_widget move_clock swap2 protocol_game brain commands __main__",
+    "experiments": "errors config config_source run_dir metrics checkpoint java_border demo golden tally game_stages "
+    "stages parity pairing seeds figures run_rows plots output_place evaluate seed_plots standings arena_plots "
+    "tournament_plan tournament boards game_files position analyse quiet_trials rule_trials rules show info onnx_file "
+    "event_file export example_files generate plan beginning lesson_sources pupil known_wins casting fleets learner "
+    "learner_state verdict progress train sweep_plan sweep_results sweep pretrain train_value train_q scale_model "
+    "scale_costs scale race torch_twin contests loop_cost bench tactics_report notebook_files thought player outlook "
+    "question game session game_plots net_plots draw play board_grid board_canvas curve_canvas rule_desk rules_window "
+    "captions window gui notebook_game widget rules_widget move_clock swap2 protocol_game brain commands __main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}

@@ -40,7 +40,7 @@ def load_known_wins(path: Path) -> list[KnownWin]:
     table = read_json(path)
     try:
         found = [_known_win(entry) for entry in table["positions"]]
-    except (KeyError, TypeError, ValueError, OverflowError) as error:  # OverflowError: int(1e400)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:  # OverflowError: int(1e400)
         raise UserError(f"{path}: holds no positions with known wins: {error!r}; see {__name__}") from error
     if not found:
         raise UserError(f"{path}: holds no positions")

@@ -43,8 +43,9 @@ def experiment_name(path: Path) -> str:
 
 def evaluations(rows: Sequence[Row], opponent: str) -> NDArray[np.float64]:
     """Return (4, n): games of training, win rate, low and high end of its interval at each evaluation."""
-    found = [(row["games"], row["evaluation"][opponent]) for row in rows if opponent in row.get("evaluation", {})]
-    return np.array([(games, of["win_rate"], of["low"], of["high"]) for games, of in found]).reshape(-1, 4).T
+    found = [(row["games"], row.get("evaluation", {}).get(opponent, {})) for row in rows if "games" in row]
+    points = [(games, of["win_rate"], of["low"], of["high"]) for games, of in found if "win_rate" in of]
+    return np.array(points).reshape(-1, 4).T
 
 
 def mean_over_runs(points: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -25,6 +25,7 @@ SETTINGS = (
     "checkpoint_every=32", "drills=64", "drills_per_update=16", "drill_batch=16", "puzzles=20", "shares=2",
 )  # fmt: skip
 TIMES = ("seconds", "games_per_second")  # all that differs between two runs
+STRETCH = 2.0  # seconds of training, at most, between two kills
 MOST_RESUMES = 10  # after the kills, until the run has come to its end
 
 
@@ -68,7 +69,7 @@ def killed_run(run: Path, games: int, kills: int, chance: random.Random, fleet: 
             while process.poll() is None and (not metrics.exists() or metrics.stat().st_mtime_ns == before):
                 time.sleep(0.002)
             startup = time.monotonic() - began
-            time.sleep(chance.random() * 0.5)
+            time.sleep(chance.random() * STRETCH)
         ended = process.poll()
         process.send_signal(signal.SIGKILL)
         error = process.communicate()[1].decode()
@@ -97,10 +98,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--games", type=int, help="of the run (default: 32 for each kill, and 320)")
+    parser.add_argument("--games", type=int, help="of the run (default: 256 for each kill, and 320)")
     parser.add_argument("--fleet", help="who plays the games, see gomoku train --help")
     args = parser.parse_args()
-    games = args.games or 32 * args.kills + 320
+    games = args.games or 256 * args.kills + 320
     fleet = ["--fleet", args.fleet] if args.fleet else []
     with tempfile.TemporaryDirectory() as name:
         whole, killed = Path(name) / "whole", Path(name) / "killed"

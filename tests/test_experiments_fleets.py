@@ -3,7 +3,7 @@
 import pickle
 import sys
 from concurrent.futures import CancelledError
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -14,7 +14,8 @@ from experiments.learner import Learner
 from experiments.metrics import read_metrics
 from rl.dask_fleet import DaskFleet
 from rl.fleet import Done, Fleet, FleetError, InProcess
-from rl.shares import ShareError, prepare
+from rl.parcel import packed, unpacked
+from rl.shares import Played, ShareError, prepare
 
 TINY = (
     "name=tiny", "height=4", "width=5", "win_length=3", "filters=[2, 3]", "hidden=8", "games=120",
@@ -265,3 +266,34 @@ def test_a_network_goes_out_without_its_slopes():
     for here, there in zip(net.parameters(), back.parameters(), strict=True):
         assert (here.value == there.value).all() and here.value.flags.c_contiguous == there.value.flags.c_contiguous
         assert (there.grad == 0).all() and there.grad.flags.c_contiguous == there.value.flags.c_contiguous
+
+
+@pytest.mark.parametrize("rule", ["freestyle", "renju"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_games_come_back_small_and_as_they_were(rule, dtype):
+    learner = a_learner(
+        height=15,
+        width=15,
+        win_length=5,
+        rule=rule,
+        dtype=dtype,
+        games_per_update=6,
+        games=6,
+        shares=2,
+        opponents={"self": 1},
+    )
+    decisions, _ = learner._play()
+    sent = pickle.dumps(Played((4, 2), decisions))
+    back = pickle.loads(sent)
+    assert back.seed == (4, 2) and len(sent) < 0.08 * len(pickle.dumps(decisions))
+    for field in fields(decisions):
+        here, there = getattr(decisions, field.name), getattr(back.decisions, field.name)
+        assert here.dtype == there.dtype and here.shape == there.shape and here.tobytes() == there.tobytes(), field.name
+        assert there.flags.c_contiguous and there.flags.writeable == here.flags.writeable
+
+
+@pytest.mark.parametrize("number", [2**7, -(2**7) - 1, 2**15, 2**31, -(2**62)])
+def test_no_number_is_too_large_for_a_parcel(number):
+    decisions, _ = a_learner()._play()
+    wide = replace(decisions, following=decisions.following + number)
+    assert (unpacked(packed(wide)).following == wide.following).all()

@@ -7,6 +7,7 @@ import zipfile
 import fuzz
 import numpy as np
 import pytest
+from fuzz_reader import Reader, unchanged
 from mutations import sealed
 
 from experiments.errors import UserError
@@ -40,7 +41,7 @@ def test_a_traceback_is_found(fault, tmp_path):
     def read(path):
         raise fault
 
-    _, found = fuzz.run_case(0, 1, [fuzz.Reader("broken", ".txt", [b"x"], read)], tmp_path)
+    _, found = fuzz.run_case(0, 1, [Reader("broken", ".txt", [b"x"], read)], tmp_path)
     assert found and type(fault).__name__ in found
 
 
@@ -51,7 +52,7 @@ def test_a_hang_and_a_changed_state_are_found(tmp_path, monkeypatch):
         while True:
             pass
 
-    outcome, found = fuzz.run_case(0, 1, [fuzz.Reader("endless", ".txt", [b"x"], loop)], tmp_path)
+    outcome, found = fuzz.run_case(0, 1, [Reader("endless", ".txt", [b"x"], loop)], tmp_path)
     assert outcome == "hang" and found
     state = []
 
@@ -59,7 +60,7 @@ def test_a_hang_and_a_changed_state_are_found(tmp_path, monkeypatch):
         state.append(1)
         raise UserError("no")
 
-    assert fuzz.unchanged(lambda: list(state), half_done)
+    assert unchanged(lambda: list(state), half_done)
 
 
 @pytest.mark.parametrize("load", [load_arrays, load_examples])

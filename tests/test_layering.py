@@ -28,7 +28,7 @@ ORDER = {
     "agents.mcts q_table agents.qlearning agents.outside agents match middle views supervised lessons "
     "demonstrations examples value_learning watch selfplay watched_play league returns baseline "
     "value_regression value_net_baseline weight_average gate teacher_pull reinforce tactics drill tactical_suite arena "
-    "elo sprt fleet dask_fleet shares flow openings pairs",
+    "elo sprt fleet dask_fleet parcel shares flow openings pairs",
     "experiments": "errors config config_source run_dir metrics checkpoint java_border demo golden tally game_stages "
     "stages parity pairing seeds figures run_rows plots output_place evaluate seed_plots standings arena_plots "
     "tournament_plan tournament boards game_files position analyse quiet_trials rule_trials rules show info onnx_file "

@@ -41,7 +41,11 @@ def masked_logits(logits: FloatArray, mask: Mask) -> FloatArray:
         raise NonFiniteError(f"logits[{row}, {move}] is {logits[row, move]}: the weights or the input are damaged")
     if not mask.any(axis=1).all():
         raise MaskError(f"row {np.argmin(mask.any(axis=1))} of the mask has no legal move: the game is over there")
-    shifted: FloatArray = np.where(mask, logits, -np.inf)  # (N, A)
+    # np.where(mask, logits, -inf) asks entry by entry; to be at most +inf or -inf is several times as fast.
+    limit = mask.astype(np.result_type(logits, np.float32))  # (N, A) 1 legal, 0 not
+    limit -= 0.5
+    limit *= np.inf
+    shifted: FloatArray = np.minimum(logits, limit, out=limit)
     shifted -= shifted.max(axis=1, keepdims=True)
     return shifted
 

@@ -19,7 +19,7 @@ from nn.losses import masked_logits
 RandomSource = np.random.Generator | JavaRandom
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
-MANY = 192  # rows: from so many on, their running sums are made side by side
+MANY = 192  # rows: from so many on, they are drawn from side by side
 
 
 def inverse_cdf(weights: NDArray[Any], uniforms: NDArray[np.float64]) -> IntArray:
@@ -34,15 +34,37 @@ def inverse_cdf(weights: NDArray[Any], uniforms: NDArray[np.float64]) -> IntArra
     weights (N, A) >= 0 with a positive sum in every row; uniforms (N,) in [0, 1). Returns (N,) int64.
     An index of weight 0 is never returned.
     """
-    if len(weights) < MANY:
-        cumulative = np.cumsum(weights, axis=1, dtype=np.float64).T  # (A, N)
-    else:  # the same sums of all rows side by side: a running sum alone waits for each addition to end
-        cumulative = running_sums(weights.T.astype(np.float64, order="C"))
-    total = cumulative[-1]
-    # u * total may round up to the total itself, which lies in no stretch.
-    threshold = np.minimum(uniforms * total, np.nextafter(total, 0.0))
-    below = (cumulative <= threshold).view(np.uint8)
-    index: IntArray = below.sum(axis=0, dtype=np.min_scalar_type(len(below))).astype(np.int64)
+    if len(weights) >= MANY:
+        return _block_by_block(weights, uniforms)
+    until = np.cumsum(weights, axis=1, dtype=np.float64).T  # (A, N)
+    return _index(until, uniforms * until[-1])
+
+
+def _block_by_block(weights: NDArray[Any], uniforms: NDArray[np.float64]) -> IntArray:
+    """The same for many rows, side by side: first the block of about sqrt(A) weights, then the index in it.
+
+    weights   0.2   0.0   0.5   0.3     in two blocks: 0.2 and 0.8
+    [---------|-------------------)     u * total in the second block ...
+              [-----------|-------)     ... and there in the first stretch -> index 2
+    """
+    count, area = weights.shape
+    side = math.isqrt(area - 1) + 1
+    rows, cells = np.arange(count), np.arange(area)
+    of_block = (cells // side == np.arange(side)[:, None]).astype(np.result_type(weights, np.float32))  # (side, A)
+    until = np.zeros((side + 1, count))
+    until[1:] = of_block @ weights.T
+    running_sums(until)
+    threshold = uniforms * until[-1]
+    block = _index(until[1:], threshold)
+    inside = block * side + np.arange(side)[:, None]  # (side, N) the cells of the block, of the last perhaps too many
+    within = running_sums(np.where(inside < area, weights[rows, np.minimum(inside, area - 1)], 0.0))
+    return block * side + _index(within, threshold - until[block, rows])
+
+
+def _index(until: NDArray[np.float64], threshold: NDArray[np.float64]) -> IntArray:
+    """Which stretch each threshold (N,) lies in: until (K, N), where the stretches end. Beyond the last is in it."""
+    # A product or a difference may round up to the total itself, which lies in no stretch.
+    index: IntArray = (until <= np.minimum(threshold, np.nextafter(until[-1], 0.0))).sum(axis=0)
     return index
 
 

@@ -16,9 +16,11 @@ def test_inverse_cdf_by_hand():
     assert inverse_cdf(weights, uniforms).tolist() == [0, 0, 2, 2, 3]
 
 
-def test_never_an_index_of_weight_zero():
+@pytest.mark.parametrize("columns", [8, 9])  # in blocks of three, the last one short or full
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_never_an_index_of_weight_zero(columns, dtype):
     rng = np.random.default_rng(0)
-    weights = rng.random((2000, 9)) * (rng.random((2000, 9)) < 0.4)
+    weights = (rng.random((2000, columns)) * (rng.random((2000, columns)) < 0.4)).astype(dtype)
     weights[:, 4] += 1e-12
     uniforms = rng.random(2000)
     uniforms[:500] = 0.0
@@ -32,7 +34,9 @@ def test_many_rows_are_drawn_from_as_each_alone(columns):
     rng = np.random.default_rng(4)
     weights = rng.random((MANY + 5, columns)).astype(np.float32)
     uniforms = rng.random(len(weights))
-    for rows in (weights, weights > 0.01):
+    some = weights > 0.5
+    some[:, -1] = True  # in every row a weight that is not 0
+    for rows in (weights, some):
         alone = [int(inverse_cdf(row[None], np.array([u]))[0]) for row, u in zip(rows, uniforms, strict=True)]
         assert inverse_cdf(rows, uniforms).tolist() == alone
 

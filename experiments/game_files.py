@@ -26,8 +26,8 @@ def read_games(path: Path, rule: Rule | None = None) -> list[GameRecord]:
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # ValueError: the name has a NUL in it
+        raise UserError(f"{path}: {getattr(error, 'strerror', error)}") from None
     try:
         kind = _kind(path, data)
         games = from_sgf(data, rule) if kind == ".sgf" else [from_psq(data, rule)] if kind == ".psq" else []

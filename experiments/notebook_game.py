@@ -7,7 +7,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from env import Board, GameRecord, IllegalMoveError
 from env.coords import cell_name
@@ -19,6 +18,7 @@ from experiments.session import GameSession, SessionError
 
 MATCH_BUTTONS = ("New game", "Undo", "Hint", "Resign", "Chances")
 STEP_BUTTONS = ("|<", "<", ">", ">|")
+FARTHEST = 1e6  # units of the picture from its corner, at which nobody clicks
 
 
 class Face(ABC):
@@ -46,13 +46,15 @@ class Face(ABC):
     def click(self, x: float, y: float) -> None:  # noqa: B027 - not every face can be clicked into
         """A click into the picture, in its units."""
 
-    def take(self, message: Mapping[str, Any]) -> None:
+    def take(self, message: object) -> None:
         """Do what a message from a browser says; one that makes no sense is dropped."""
+        if not isinstance(message, Mapping):
+            return
         if message.get("kind") == "button":
             self.press(str(message.get("name")))
         elif message.get("kind") == "click":
             x, y = message.get("x"), message.get("y")
-            if isinstance(x, int | float) and isinstance(y, int | float):
+            if isinstance(x, int | float) and isinstance(y, int | float) and max(abs(x), abs(y)) < FARTHEST:
                 self.click(x, y)
 
 

@@ -21,10 +21,9 @@ from rl.agents.base import BatchAgent
 from rl.fleet import Fleet, FleetError
 from rl.league import batch_agent
 from rl.parcel import Parcel, packed, unpacked
-from rl.sampling import IntArray, draw_uniforms
-from rl.selfplay import Decisions, open_randomly, play
-from rl.watch import can_watch
-from rl.watched_play import play_watched
+from rl.sampling import IntArray
+from rl.selfplay import Decisions
+from rl.watched_play import play_whole_games
 
 
 @dataclass(frozen=True)
@@ -83,19 +82,8 @@ def prepare(cast: Cast) -> Callable[[Share], Played]:
 
     def work(share: Share) -> Played:
         rng = copy.deepcopy(share.rng)  # a share may be played again
-        count = len(share.seats)
-        games = Lockstep(count, cast.net.height, cast.net.width, cast.win_length, cast.rule)
-        open_randomly(games, (draw_uniforms(rng, count) * (cast.opening_plies + 1)).astype(np.int64), rng)
-        if cast.watched and can_watch(cast.net):
-            decisions = play_watched(
-                cast.net, share.seats, opponents, games,
-                temperature=cast.temperature, symmetric=cast.symmetric, rng=rng, memory=memory,
-            )  # fmt: skip
-        else:
-            decisions = play(
-                cast.net, share.seats, opponents, games,
-                temperature=cast.temperature, symmetric=cast.symmetric, rng=rng,
-            )  # fmt: skip
+        games = Lockstep(len(share.seats), cast.net.height, cast.net.width, cast.win_length, cast.rule)
+        decisions = play_whole_games(cast.net, share.seats, opponents, games, cast, rng, memory)
         return Played(share.seed, decisions)
 
     return work

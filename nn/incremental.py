@@ -112,9 +112,8 @@ class Incremental:
         top, left, bottom, right = max(0, row - 2), max(0, col - 2), min(self.height, row + 3), min(self.width, col + 3)
         further = further[top - row + 2 : bottom - row + 2, left - col + 2 : right - col + 2]
         change = moved(self.pre2[position, top:bottom, left + 2 : right + 2], further).reshape(bottom - top, -1)
-        hidden = self.pre3[position]
-        for line, weights in zip(change, self._fc1[top:bottom, left:right], strict=True):
-            hidden += line @ weights.reshape(len(line), -1)
+        weights = self._fc1[top:bottom, left:right].reshape(*change.shape, -1)  # a matrix for each line, still a view
+        self.pre3[position] += np.matmul(change[:, None], weights).sum(axis=0)[0]
 
     def logits(self, which: Index) -> FloatArray:
         """The logits (n, A) of these positions (n,)."""

@@ -12,13 +12,15 @@ from rl.fleet import MOST_JOBS, Batch, Fleet, FleetError, Processes, Result, Val
 KINDS = ("processes", "dask")
 
 
-def fleet_named(name: str, prepare: Callable[[Value], Callable[[Batch], Result]]) -> Fleet[Value, Batch, Result]:
-    """The fleet of that name, ready for a value. Raises UserError."""
+def fleet_named(
+    name: str, prepare: Callable[[Value], Callable[[Batch], Result]], ahead: int = 0
+) -> Fleet[Value, Batch, Result]:
+    """The fleet of that name, ready for a value; `ahead` batches more wait in each process. Raises UserError."""
     kind, _, argument = name.partition(":")
     if kind == "processes":
         if not (argument.isascii() and argument.isdigit() and 1 <= int(argument[:9]) <= MOST_JOBS):
             raise UserError(f"--fleet {name}: write processes:N, N from 1 to {MOST_JOBS}")
-        return Processes(prepare, int(argument[:9]))
+        return Processes(prepare, int(argument[:9]), ahead)
     if kind == "dask":
         if not argument:
             raise UserError(f"--fleet {name}: write dask:ADDRESS, the scheduler's, such as dask:tcp://host:8786")

@@ -19,7 +19,7 @@ from experiments.config import Config
 from experiments.learner import Learner
 from experiments.scale_model import Costs
 from rl.fleet import Done, InProcess, Processes
-from rl.shares import Cast, Played, Share, prepare
+from rl.shares import SHARES_AHEAD, Cast, Played, Share, prepare
 
 AHEAD = 2  # updates' games that are out besides, in training that does not wait
 
@@ -98,7 +98,7 @@ def play_alone(config: Config, costs: Costs, jobs: int, seconds: float) -> float
     count = max(2 * jobs, round(seconds * jobs / (share * costs.play)))
     seats, opponents, _ = learner.league.draw((jobs + count) * share, learner.rng)
     shares = shares_of(config, 0, seats, jobs + count)
-    with Processes(prepare, jobs) as fleet:
+    with Processes(prepare, jobs, SHARES_AHEAD) as fleet:
         fleet.put(cast_of(config, learner.net, opponents))
         for index in range(jobs):  # the processes start, and make their agents
             fleet.submit(index, shares[index])
@@ -115,7 +115,7 @@ def play_alone(config: Config, costs: Costs, jobs: int, seconds: float) -> float
 def training(config: Config, jobs: int, updates: int) -> float:
     """Games a second of so many updates of training with so many processes, after one that is not counted."""
     learner = beginner(config)
-    with Processes(prepare, jobs) as learner.fleet:
+    with Processes(prepare, jobs, SHARES_AHEAD) as learner.fleet:
         learner.update()
         began = time.perf_counter()
         games = sum(learner.update().games for _ in range(updates))

@@ -36,7 +36,7 @@ from rl.agents import PolicyAgent, make_agent
 from rl.arena import random_opening
 from rl.league import POOL, SELF
 from rl.selfplay import LEARNER
-from rl.shares import prepare
+from rl.shares import SHARES_AHEAD, prepare
 from rl.tactical_suite import TacticalSuite
 
 SHARES = 8  # of an update's games, if a fleet plays them and nothing else is asked for
@@ -167,7 +167,7 @@ def run(args: argparse.Namespace) -> int:
         if args.fleet is not None and not learner.config.shares:
             raise UserError(f"{run_dir.path}: games in one go; only a run begun with --fleet can use one")
         with (
-            learner.fleet if args.fleet is None else fleet_named(args.fleet, prepare) as learner.fleet,
+            learner.fleet if args.fleet is None else fleet_named(args.fleet, prepare, SHARES_AHEAD) as learner.fleet,
             signals_noted() as asked_to_stop,
         ):
             try:

@@ -11,20 +11,17 @@ index) and orders what it takes by index. `InProcess` is the definition; `Proces
 
 from __future__ import annotations
 
-import os
 import pickle
-import queue
-import signal
-import threading
-import traceback
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from multiprocessing import connection, context, get_context
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
+
+from rl.fleet_worker import BATCH, VALUE, serve, surroundings
 
 Value = TypeVar("Value")
 Batch = TypeVar("Batch")
@@ -32,7 +29,6 @@ Result = TypeVar("Result")
 
 MOST_DEATHS = 3  # of workers over one batch, before it is the batch that is at fault
 MOST_JOBS = 1024
-ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class FleetError(ChildProcessError):
@@ -124,11 +120,11 @@ class _Job:
 
 @dataclass(eq=False)
 class _Worker:
-    """A process, our end of the line to it, what it is doing and the version of the value it has."""
+    """A process, our end of the line to it, the batches it has, in turn, and the version of the newest value it has."""
 
     process: context.SpawnProcess
     line: connection.Connection
-    job: _Job
+    jobs: deque[_Job] = field(default_factory=deque)
     version: int = 0
 
 
@@ -136,29 +132,35 @@ class Processes(Fleet[Value, Batch, Result]):
     """Works in `jobs` spawned processes, one thread of linear algebra each.
 
     `prepare`, values, batches and results go from process to process by pickle, so `prepare` is a function at the top
-    of a module. A worker that dies is replaced and its batch done again; one over which MOST_DEATHS workers have died
-    raises FleetError. Workers do not hear Ctrl-C, which is for the process that owns them, and end when that one does,
-    however it ends.
+    of a module. `ahead` batches more than the one it works on wait in each process, so that it need not wait for us;
+    batches of minutes want 0, or one may wait behind a slow one while somebody else has nothing to do.
+
+    A worker that dies is replaced and its batches done again; one over which MOST_DEATHS workers have died raises
+    FleetError. Workers do not hear Ctrl-C, which is for the process that owns them, and end when that one does, however
+    it ends.
     """
 
-    def __init__(self, prepare: Callable[[Value], Callable[[Batch], Result]], jobs: int) -> None:
+    def __init__(self, prepare: Callable[[Value], Callable[[Batch], Result]], jobs: int, ahead: int = 0) -> None:
         if not 1 <= jobs <= MOST_JOBS:
             raise ValueError(f"{jobs} processes: use 1 to {MOST_JOBS}")
-        self._prepare, self._jobs = prepare, jobs
+        self._prepare, self._jobs, self._ahead = prepare, jobs, ahead
         self._value, self._version = b"", 0
         self._waiting: deque[_Job] = deque()
-        self._busy: list[_Worker] = []
-        self._idle: list[_Worker] = []
+        self._workers: list[_Worker] = []
 
     @property
     def workers(self) -> list[int]:
         """The process numbers of the workers there are now; they start when there is work for them."""
-        return [worker.process.pid for worker in (*self._busy, *self._idle) if worker.process.pid is not None]
+        return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
 
     def put(self, value: Value) -> int:
         """See Fleet."""
         self._value = pickle.dumps(value)
         self._version += 1
+        for worker in self._workers:
+            if len(worker.jobs) > 1:  # what waits there has not begun
+                with suppress(OSError):  # it has died, which `take` will see
+                    self._send_value(worker)
         return self._version
 
     def submit(self, index: int, batch: Batch) -> None:
@@ -171,18 +173,15 @@ class Processes(Fleet[Value, Batch, Result]):
     def take(self) -> Done[Result]:
         """See Fleet."""
         self._hand_out()
-        while self._busy:
-            ready = connection.wait([worker.line for worker in self._busy])
-            worker = next(worker for worker in self._busy if worker.line in ready)
+        while busy := {worker.line: worker for worker in self._workers if worker.jobs}:
+            worker = busy[connection.wait(list(busy))[0]]  # type: ignore[index]
             try:
-                succeeded, answer = worker.line.recv()
+                version, succeeded, answer = worker.line.recv()
             except (EOFError, OSError):
                 self._bury(worker)
                 self._hand_out()
                 continue
-            done = Done(worker.job.index, worker.version, answer)
-            self._busy.remove(worker)
-            self._idle.append(worker)
+            done = Done(worker.jobs.popleft().index, version, answer)
             self._hand_out()
             if not succeeded:
                 raise answer
@@ -191,8 +190,7 @@ class Processes(Fleet[Value, Batch, Result]):
 
     def close(self) -> None:
         """See Fleet."""
-        workers = [*self._busy, *self._idle]
-        self._busy, self._idle = [], []
+        workers, self._workers = self._workers, []
         self._waiting.clear()
         for worker in workers:
             worker.process.kill()
@@ -202,98 +200,54 @@ class Processes(Fleet[Value, Batch, Result]):
             worker.process.close()
 
     def _hand_out(self) -> None:
-        """Give every waiting batch to a worker, as far as there are idle ones or room for more."""
-        while self._waiting and (self._idle or len(self._busy) < self._jobs):
+        """Give waiting batches to workers, as far as these may have more."""
+        while self._waiting and (worker := self._next_worker()) is not None:
             job = self._waiting.popleft()
-            if self._idle:
-                worker = self._idle.pop()
-                worker.job = job
-            else:
-                worker = self._start(job)
-            self._busy.append(worker)
+            worker.jobs.append(job)
             try:
                 if worker.version != self._version:
-                    worker.line.send((None, self._value))
-                    worker.version = self._version
-                worker.line.send((job.index, job.batch))
+                    self._send_value(worker)
+                worker.line.send((BATCH, job.index, job.batch))
             except OSError:  # it died while it had nothing to do, or before it could begin
                 self._bury(worker)
 
-    def _start(self, job: _Job) -> _Worker:
+    def _next_worker(self) -> _Worker | None:
+        """Who gets the next batch: one with nothing to do, a new one, or one with the fewest.
+
+        The last batches, one a worker, are kept for whoever is free first.
+        """
+        worker = min(self._workers, key=lambda worker: len(worker.jobs), default=None)
+        if worker is not None and not worker.jobs:
+            return worker
+        if len(self._workers) < self._jobs:
+            return self._start()
+        return worker if worker and len(worker.jobs) <= self._ahead and len(self._waiting) >= self._jobs else None
+
+    def _send_value(self, worker: _Worker) -> None:
+        worker.line.send((VALUE, self._version, self._value))
+        worker.version = self._version
+
+    def _start(self) -> _Worker:
         ours, theirs = get_context("spawn").Pipe()
-        with _surroundings():
-            process = get_context("spawn").Process(target=_serve, args=(theirs, self._prepare), daemon=True)
+        with surroundings():
+            process = get_context("spawn").Process(target=serve, args=(theirs, self._prepare), daemon=True)
             process.start()
         theirs.close()  # so that its death is the end of the line
-        return _Worker(process, ours, job)
+        self._workers.append(worker := _Worker(process, ours))
+        return worker
 
     def _bury(self, worker: _Worker) -> None:
-        """Take a dead worker away and let its batch wait again, first in the queue."""
-        self._busy.remove(worker)
+        """Take a dead worker away and let its batches wait again, first in the queue."""
+        self._workers.remove(worker)
         worker.process.kill()
         worker.process.join()
-        code, job = worker.process.exitcode, worker.job
+        code = worker.process.exitcode
         worker.line.close()
         worker.process.close()
+        job, *others = worker.jobs  # it worked on the first
+        self._waiting.extendleft(reversed(others))
         job.deaths += 1
         if job.deaths >= MOST_DEATHS:
             how = f"killed by signal {-code}" if code is not None and code < 0 else f"exit code {code}"
             raise FleetError(f"batch {job.index} has cost {job.deaths} worker processes, the last one {how}")
         self._waiting.appendleft(job)
-
-
-@contextmanager
-def _surroundings() -> Iterator[None]:
-    """What a process started here inherits: linear algebra on one thread, and SIGINT held back for good."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    os.environ.update(ONE_THREAD)
-    try:
-        yield
-    finally:
-        for name, old in before.items():
-            if old is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = old
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-
-
-def _serve(line: connection.Connection, prepare: Callable[[Any], Callable[[Any], Any]]) -> None:
-    """The life of a worker: batch after batch, until the line is cut."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    inbox: queue.SimpleQueue[tuple[int | None, bytes]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(line, inbox), daemon=True).start()
-    value, work = b"", None
-    while True:
-        index, content = inbox.get()
-        if index is None:
-            value, work = content, None
-            continue
-        try:
-            if work is None:
-                work = prepare(pickle.loads(value))  # bytes from the process that started this one, like the next
-            answer = pickle.dumps((True, work(pickle.loads(content))))
-        except Exception as error:
-            answer = pickle.dumps((False, _portable(error)))
-        line.send_bytes(answer)
-
-
-def _listen(line: connection.Connection, inbox: queue.SimpleQueue[tuple[int | None, bytes]]) -> None:
-    """Take in what comes down the line, so that neither end ever waits to be heard; end the process with the line."""
-    try:
-        while True:
-            inbox.put(line.recv())
-    except (EOFError, OSError):
-        os._exit(1)
-
-
-def _portable(error: Exception) -> Exception:
-    """The exception, with where it happened as a note, or one that says the same if it cannot be sent."""
-    where = "".join(traceback.format_exception(error))
-    try:
-        error.add_note(f"in a worker process:\n{where}")
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__} in a worker process: {error}\n{where}")
-    return error

@@ -25,6 +25,8 @@ from rl.sampling import IntArray
 from rl.selfplay import Decisions
 from rl.watched_play import play_whole_games
 
+SHARES_AHEAD = 1  # shares that wait in each process; they take a tenth of a second to some seconds
+
 
 @dataclass(frozen=True)
 class Cast:

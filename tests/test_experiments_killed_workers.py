@@ -49,8 +49,8 @@ def outcome(run):
 class Deadly(Processes):
     """In the second update one worker is killed while it works, in the third all are, between two shares."""
 
-    def __init__(self, prepare, jobs):
-        super().__init__(prepare, jobs)
+    def __init__(self, prepare, jobs, ahead):
+        super().__init__(prepare, jobs, ahead)
         self.shares, self.killed = itertools.count(), []
 
     def submit(self, index, batch):
@@ -64,8 +64,8 @@ class Deadly(Processes):
 def test_workers_killed_in_mid_run_change_nothing(whole, tmp_path, monkeypatch):
     made = []
 
-    def fleet(prepare, jobs):
-        made.append(Deadly(prepare, jobs))
+    def fleet(*how):
+        made.append(Deadly(*how))
         return made[0]
 
     monkeypatch.setattr(fleets, "Processes", fleet)

@@ -28,7 +28,7 @@ ORDER = {
     "agents.mcts q_table agents.qlearning agents.outside agents match middle views supervised lessons "
     "demonstrations examples value_learning watch selfplay watched_play league returns baseline "
     "value_regression value_net_baseline weight_average gate teacher_pull reinforce tactics drill tactical_suite arena "
-    "elo sprt fleet dask_fleet parcel shares flow openings pairs",
+    "elo sprt fleet_worker fleet dask_fleet parcel shares flow openings pairs",
     "experiments": "errors config config_source run_dir metrics checkpoint java_border demo golden tally game_stages "
     "stages parity pairing seeds figures run_rows plots output_place evaluate seed_plots standings arena_plots "
     "tournament_plan tournament boards game_files position analyse quiet_trials rule_trials rules show info onnx_file "
@@ -61,7 +61,8 @@ FILES = {
     "rl.search.rule_file": {"json", "os", "pathlib"},  # rules that are edited while a player runs: it reads them again
     "rl.search.budget": {"time"},  # and the one that reads a clock
     "rl.agents.outside": {"subprocess", "time"},  # an agent that is a program of somebody else, under a clock
-    "rl.fleet": {"multiprocessing", "os"},  # the one place where processes are started, and told their threads
+    "rl.fleet": {"multiprocessing"},  # the one place where processes are started ...
+    "rl.fleet_worker": {"multiprocessing", "os"},  # ... and what these do, and are told of threads
 }
 RANDOM_TYPES = {"Generator", "SeedSequence", "BitGenerator"}
 

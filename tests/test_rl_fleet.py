@@ -77,7 +77,7 @@ def all_of(fleet, count):
 
 def test_any_number_of_workers_gives_the_same_results() -> None:
     results = []
-    for fleet in (InProcess(multiplier), Processes(multiplier, 1), Processes(multiplier, 2)):
+    for fleet in (InProcess(multiplier), Processes(multiplier, 1), Processes(multiplier, 2, ahead=3)):
         with fleet:
             assert fleet.put(10.0) == 1
             for index in range(20):
@@ -106,8 +106,9 @@ def test_workers_have_one_thread_and_are_as_many_as_asked_for() -> None:
     assert not any(alive(pid) for pid in workers)
 
 
-def test_a_killed_worker_is_replaced_and_its_batch_done_again(tmp_path: Path) -> None:
-    with Processes(killer, 2) as fleet:
+@pytest.mark.parametrize("ahead", [0, 4])
+def test_a_killed_worker_is_replaced_and_its_batches_done_again(ahead: int, tmp_path: Path) -> None:
+    with Processes(killer, 2, ahead) as fleet:
         fleet.put(str(tmp_path))
         for index, times in enumerate([0, 1, 0, 2, 0]):
             fleet.submit(index, (times, f"batch{index}"))
@@ -122,6 +123,55 @@ def test_a_batch_that_nobody_survives_is_named(tmp_path: Path) -> None:
             fleet.take()
         fleet.submit(5, (0, "good"))
         assert fleet.take().result == "good"
+
+
+def test_batches_that_wait_behind_one_that_nobody_survives_are_done(tmp_path: Path) -> None:
+    with Processes(killer, 1, ahead=3) as fleet:
+        fleet.put(str(tmp_path))
+        for index, times in enumerate([9, 0, 0, 0]):
+            fleet.submit(index, (times, f"batch{index}"))
+        with pytest.raises(FleetError, match="batch 0 has cost 3"):
+            fleet.take()
+        assert [done.index for done in all_of(fleet, 3)] == [1, 2, 3]
+
+
+def test_a_batch_that_waits_in_a_process_is_done_with_the_newest_value(tmp_path: Path) -> None:
+    """And the result says with which value, whenever it was put."""
+    begun = tmp_path / "begun"
+    with Processes(waiter, 1, ahead=2) as fleet:
+        fleet.put(1.0)
+        for index in range(4):
+            fleet.submit(index, str(begun))
+        assert [len(worker.jobs) for worker in fleet._workers] == [3]  # and one is kept for whoever is free first
+        while not begun.exists():
+            time.sleep(0.01)
+        fleet.put(2.0)
+        begun.rename(tmp_path / "go")
+        done = all_of(fleet, 4)
+        assert [each.version for each in done] == [each.result for each in done] == [1, 2, 2, 2]
+
+
+def waiter(value):
+    """Says that it works, and waits until it may go on."""
+
+    def work(path):
+        go = Path(path).with_name("go")
+        if not go.exists():
+            Path(path).touch()
+        while not go.exists():
+            time.sleep(0.01)
+        return value
+
+    return work
+
+
+def test_the_last_batches_are_kept_for_whoever_is_free_first() -> None:
+    with Processes(slow, 2, ahead=1) as fleet:
+        fleet.put(None)
+        fleet.submit(0, 60)
+        for index in range(1, 6):
+            fleet.submit(index, 0)
+        assert [fleet.take().index for _ in range(4)] == [1, 3, 4, 5]  # 2 waits behind 0
 
 
 def test_a_worker_killed_while_it_waits_is_replaced() -> None:
@@ -213,7 +263,7 @@ if __name__ == "__main__":
         fleet.take()
     except KeyboardInterrupt:
         time.sleep(0.3)
-        print(all(worker.process.is_alive() for worker in fleet._busy), flush=True)
+        print(all(worker.process.is_alive() for worker in fleet._workers), flush=True)
         fleet.close()
 """
 

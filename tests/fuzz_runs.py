@@ -224,9 +224,9 @@ def of_results(folder: Path) -> list[Reader]:
         (run / "config.json").write_bytes(written)
         rows = {run: checked_rows(run, "evaluation")}
         csv_text(rows)
-        curves(group_by_config([run]), rows)
-        for kind in OF_RUNS.values():
-            kind.draw(Figure(), rows[run])
+        pictures = [lambda: curves(group_by_config([run]), rows)]
+        pictures += [lambda kind=kind: kind.draw(Figure(), rows[run]) for kind in OF_RUNS.values()]
+        pictures[path.stat().st_size % len(pictures)]()  # each takes its time
 
     def named(path: Path) -> None:
         (run / "config.json").write_bytes(path.read_bytes())

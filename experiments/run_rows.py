@@ -31,7 +31,7 @@ def checked_rows(path: Path, needs: str) -> list[Row]:
             what = "wanted a number of games and each opponent's win_rate, low and high"
             raise UserError(f"{metrics}, line {number}: {what}")
         for name, value in {"games": None, **dict(flatten(row))}.items():
-            if _within(name, DRAWN) and not isinstance(value, (int, float)):
+            if _within(name, DRAWN) and not _is_number(value):
                 raise UserError(f"{metrics}, line {number}: wanted a number of {name}, found {value!r}")
     if not any(_within(name, (needs, f"drill.{needs}")) for row in rows for name, _ in flatten(row)):
         raise NothingYet(f"{path}: no {needs} in its {len(rows)} rows of metrics yet")
@@ -73,4 +73,9 @@ def _can_be_drawn(row: Row) -> bool:
     if not all(isinstance(rate, dict) for rate in rates):
         return False
     numbers = [row.get("games"), *(table.get(key) for table in rates for key in ("win_rate", "low", "high"))]
-    return all(isinstance(number, (int, float)) for number in numbers)
+    return all(map(_is_number, numbers))
+
+
+def _is_number(value: object) -> bool:
+    """Return whether it can be drawn: a picture makes a float of it, which ends at 2**1024."""
+    return isinstance(value, (int, float)) and abs(value) < 2**1000

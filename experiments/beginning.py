@@ -32,10 +32,21 @@ def initial_net(config: Config) -> BoardNet:
             raise UserError(f"{config.start} holds a {type(net).__name__}; REINFORCE teaches policies of two planes")
         if config.net != "policy" and type(net) is not NETS[config.net]:
             raise UserError(f"{config.start} holds a {type(net).__name__}, not the net {config.net} that is asked for")
+        _check_sizes(config, net)
         return fitted(net, config.start, config.height, config.width)
     sizes: dict[str, Any] = {"filters": config.filters, "hidden": config.hidden} if config.net == "policy" else {}
     rng = np.random.default_rng([config.seed, 0])
     return make_net(config.net, config.height, config.width, rng=rng, dtype=config.dtype, **sizes)
+
+
+def _check_sizes(config: Config, net: BoardNet) -> None:
+    """Raise UserError if filters or hidden are asked for and are not those of the net, which the file settles."""
+    for key in ("filters", "hidden"):
+        given = getattr(config, key)
+        its = getattr(net, key, None) if isinstance(net, PolicyNet) else None
+        if given not in (getattr(Config, key), its):
+            says = f"has {key} {its}" if its else "has sizes of its own"
+            raise UserError(f"{key} = {given}: {config.start} holds a {type(net).__name__}, which {says}; leave it out")
 
 
 def fitted(net: BoardNet, path: str, height: int, width: int) -> BoardNet:

@@ -190,6 +190,10 @@ class Config:
             games = getattr(self, key)
             _check(games >= 2 and games % 2 == 0, key, games, "an even number: games come in colour-swapped pairs")
         _check(min(self.filters) >= 1, "filters", self.filters, "two numbers, 1 or more")
+        for key in ("filters", "hidden"):
+            given, default = getattr(self, key), getattr(Config, key)
+            wanted = f"{default} with net {self.net}, whose sizes are its own"
+            _check(self.net == "policy" or given == default, key, given, wanted)
         shares = list(self.opponents.values())
         meant = 0 < sum(shares) < math.inf and min(shares) >= 0
         _check(meant, "opponents", self.opponents, "shares, none negative, not all 0")

@@ -73,6 +73,15 @@ def test_a_wrong_setting_is_one_line_that_says_what_is_right(setting, hint):
     assert "\n" not in str(caught.value)
 
 
+def test_sizes_are_not_passed_over_by_a_network_of_its_own_sizes():
+    for net in ("conv", "line"):
+        load_config(None, None, [f"net={net}", "filters=[16, 32]", "hidden=256"])
+        with pytest.raises(ConfigError, match=f"hidden = 9: wanted 256 with net {net}, whose sizes are its own"):
+            load_config(None, None, [f"net={net}", "hidden=9"])
+        with pytest.raises(ConfigError, match=rf"filters = \(2, 3\): wanted \(16, 32\) with net {net}"):
+            load_config(None, None, ["filters=[2, 3]", f"net={net}"])
+
+
 def test_wrong_files_are_named(tmp_path):
     with pytest.raises(ConfigError, match=r"nowhere\.toml"):
         load_config(None, tmp_path / "nowhere.toml", [])

@@ -26,6 +26,7 @@ TINY = (
     "evaluation_plies=2", "opening_plies=2", "checkpoint_every=64",
     "drills=64", "drills_per_update=20", "drill_batch=16", "puzzles=50",
 )  # fmt: skip
+OWN_SIZES = ("filters=[16, 32]", "hidden=256")  # as if nothing had been said of them
 
 
 def command(*words, games=640, settings=()):
@@ -262,6 +263,8 @@ def test_training_starts_from_a_file_of_weights(full_recipe, tmp_path, capsys):
     net, there = initial_net(load_config(None, None, settings)), PolicyNet.load(start)
     pairs = zip(net.parameters(), there.parameters(), strict=True)
     assert all(np.array_equal(a.value, b.value) for a, b in pairs)
+    with pytest.raises(UserError, match=r"hidden = 9: .* holds a PolicyNet, which has hidden 8; leave it out"):
+        initial_net(load_config(None, None, [*settings, "hidden=9"]))
     assert main(command("--run-dir", str(tmp_path / "a"), settings=(f"start={start}", "width=5"))) == 2
     assert "for 4x4 does not fit a board of 4x5: fc1.weight" in capsys.readouterr().err
 
@@ -272,6 +275,7 @@ def test_known_wins_are_told_beside_the_suite(tmp_path, capsys):
     few["positions"] = few["positions"][::50]
     (tmp_path / "few.json").write_text(json.dumps(few))
     large = ["height=15", "width=15", "win_length=5", "net=line", "games=20", "drills=0", "drills_per_update=0"]
+    large += OWN_SIZES
     large.append(f"known_wins={tmp_path / 'few.json'}")
     assert main(command("--run-dir", str(tmp_path / "a"), settings=tuple(large))) == 0
     said = capsys.readouterr().out
@@ -296,13 +300,16 @@ def test_what_convolutions_learnt_on_a_small_board_begins_on_a_large_one(kind, t
 
     small = make_net(kind, 4, 5, rng=np.random.default_rng(1))
     small.save(tmp_path / "small.npz")
-    net = initial_net(load_config(None, None, [*TINY, "height=7", "width=9", f"start={tmp_path / 'small.npz'}"]))
+    begun = [*TINY, *OWN_SIZES, f"start={tmp_path / 'small.npz'}"]
+    net = initial_net(load_config(None, None, [*begun, "height=7", "width=9"]))
     assert type(net) is type(small) and (net.height, net.width) == (7, 9)
     pairs = zip(net.arrays().values(), small.arrays().values(), strict=True)
     assert all(np.array_equal(mine, its) and not np.shares_memory(mine, its) for mine, its in pairs)
     other = "line" if kind == "conv" else "conv"
     with pytest.raises(UserError, match=f"not the net {other}"):
-        initial_net(load_config(None, None, [*TINY, f"net={other}", f"start={tmp_path / 'small.npz'}"]))
+        initial_net(load_config(None, None, [*begun, f"net={other}"]))
+    with pytest.raises(UserError, match=r"filters = \(2, 2\): .* which has sizes of its own"):
+        initial_net(load_config(None, None, [*begun, "filters=[2, 2]"]))
 
 
 def test_a_network_of_convolutions_alone_watches_and_is_trained_and_resumed_alike(tmp_path, monkeypatch):
@@ -310,6 +317,7 @@ def test_a_network_of_convolutions_alone_watches_and_is_trained_and_resumed_alik
     monkeypatch.setattr(watched_play, "play_watched", lambda *a, **k: watched.append(a[0]) or play_watched(*a, **k))
     settings = (
         "net=conv", "imitation_epochs=1", "imitation_lessons=5", "drills=0", "drills_from_games=8", "watched=true",
+        *OWN_SIZES,
     )  # fmt: skip
     assert main(command("--run-dir", str(one), games=192, settings=settings)) == 0
     assert len(watched) == 3

@@ -16,6 +16,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +28,7 @@ import numpy as np
 from experiments.errors import UserError
 from nn.weights import replace_file
 
+LET_GO = 1.0  # seconds that a process may go on holding a run directory before it is said to be in use
 # What a creation stopped half-way leaves behind; the hidden ones are files about to take over their names.
 BEGINNINGS = re.compile(r"lock|command\.txt|version\.json|\.(command\.txt|version\.json|config\.json)\..*")
 
@@ -197,14 +199,23 @@ def _refuse_unless_empty(path: Path) -> None:
 
 
 def _take_lock(path: Path) -> int:
-    """Return the descriptor of the lock file, which frees the lock when closed, by a crash too."""
+    """Return the descriptor of the lock file, which frees the lock when closed, by a crash too.
+
+    A sweep that is killed leaves processes that take a moment to notice: they are waited for.
+    """
     lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    until = time.monotonic() + LET_GO
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if time.monotonic() < until:
+                time.sleep(0.02)
+                continue
         holder = os.pread(lock, 20, 0).decode(errors="replace").strip() or "unknown"
         os.close(lock)
-        raise RunDirError(f"{path}: in use by another process ({holder})") from None
+        raise RunDirError(f"{path}: in use by another process ({holder})")
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"pid {os.getpid()}\n".encode(), 0)
     return lock

@@ -1,7 +1,14 @@
 """What the machine may do to a run: no room, no permission, half a file, no reader, a clock that goes back.
 
 Each time it is one line and a clean exit, nothing that was written is lost, and the resumed run ends with the bytes of
-one that nothing happened to. Kills and signals are in test_experiments_train and tests/kills.py.
+one that nothing happened to. What else may happen, and where it is shown that nothing comes of it:
+
+    a worker is killed, or all are        test_experiments_killed_workers, test_rl_fleet; over TCP: fleet_over_tcp.py
+    a result is late, stale, told twice   test_experiments_fleets; while the learner goes on: test_experiments_flow
+    the scheduler is started anew         test_experiments_fleets (one that is made up); over TCP: fleet_over_tcp.py
+    SIGINT, SIGTERM, SIGKILL              test_experiments_train, test_experiments_sweep; 200 times: kills.py
+    two processes, one run directory      here, test_experiments_run_dir
+    no streams, a reader that goes        test_experiments_killed_workers, here
 """
 
 import errno
@@ -204,6 +211,18 @@ def test_a_reader_that_goes_costs_nothing(whole, tmp_path, streams):
         assert process.wait(120) == 141
     assert goes_on(run) == 0
     assert outcome(run) == outcome(whole)
+
+
+def test_a_run_in_use_is_left_alone(whole, tmp_path, capsys):
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    with RunDir.open(run, []):
+        before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+        assert main(["train", "--resume", str(run)]) == 2
+        assert one_line(capsys) == f"gomoku: {run}: in use by another process (pid {os.getpid()})"
+        assert main([*BEGIN, str(run)]) == 2
+        assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+    assert goes_on(run) == 0 and outcome(run) == outcome(whole)
 
 
 def test_a_clock_that_goes_back_changes_no_order(whole, tmp_path, monkeypatch):

@@ -111,14 +111,35 @@ def begun(words):
         return plan, "processes:1"
 
 
+def test_killed_it_goes_on_at_once(whole, tmp_path):
+    """Its processes notice a little later that it is gone, and hold their runs until then."""
+    path = tmp_path / "sweep"
+    words = ["sweep", *SETS, *VARIED, "--seeds", "2", "--jobs", "2", "--run-dir", str(path)]
+    process = started(*words)
+    logs = [path / f"learning_rate=1e-2__s{seed}" / "metrics.jsonl" for seed in (4, 5)]
+    while process.poll() is None and not any(log.exists() and log.stat().st_size for log in logs):
+        time.sleep(0.002)
+    process.kill()
+    process.communicate()
+    assert main(["sweep", "--resume", str(path)]) == 0
+    assert (path / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+    for run in (path, whole):
+        assert len(list(run.glob("*/policy.npz"))) == 4
+    assert all(outcome(path / run.parent.name) == outcome(run.parent) for run in whole.glob("*/policy.npz"))
+
+
+def started(*words):
+    return subprocess.Popen(
+        [sys.executable, "-m", "experiments", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(("number", "code", "jobs"), [(signal.SIGINT, 130, 2), (signal.SIGTERM, 143, 1)])
 def test_a_signal_stops_it_and_says_how_to_go_on(tmp_path, number, code, jobs):
     path = tmp_path / "sweep"
     words = ["sweep", *SETS, "--set", "games=1000000", "--seeds", "2", "--jobs", str(jobs), "--run-dir", str(path)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "experiments", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
-    )  # fmt: skip
+    process = started(*words)
     logs = [path / f"tiny__s{seed}" / "metrics.jsonl" for seed in (1, 2)[:jobs]]
     while process.poll() is None and not all(log.exists() and log.stat().st_size for log in logs):
         time.sleep(0.01)

@@ -49,22 +49,24 @@ def _block_by_block(weights: NDArray[Any], uniforms: NDArray[np.float64]) -> Int
     """
     count, area = weights.shape
     side = math.isqrt(area - 1) + 1
-    rows, cells = np.arange(count), np.arange(area)
-    of_block = (cells // side == np.arange(side)[:, None]).astype(np.result_type(weights, np.float32))  # (side, A)
+    rows = np.arange(count)
+    of_block = np.arange(area)[:, None] // side == np.arange(side)  # (A, side)
     until = np.zeros((side + 1, count))
-    until[1:] = of_block @ weights.T
+    until[1:] = (weights @ of_block.astype(np.result_type(weights, np.float32))).T
     running_sums(until)
     threshold = uniforms * until[-1]
     block = _index(until[1:], threshold)
-    inside = block * side + np.arange(side)[:, None]  # (side, N) the cells of the block, of the last perhaps too many
-    within = running_sums(np.where(inside < area, weights[rows, np.minimum(inside, area - 1)], 0.0))
+    inside = block[:, None] * side + np.arange(side)  # (N, side) the cells of the block, of the last perhaps too many
+    own = np.where(inside < area, weights[rows[:, None], np.minimum(inside, area - 1)], 0)
+    within = running_sums(own.T.astype(np.float64, order="C"))
     return block * side + _index(within, threshold - until[block, rows])
 
 
 def _index(until: NDArray[np.float64], threshold: NDArray[np.float64]) -> IntArray:
     """Which stretch each threshold (N,) lies in: until (K, N), where the stretches end. Beyond the last is in it."""
     # A product or a difference may round up to the total itself, which lies in no stretch.
-    index: IntArray = (until <= np.minimum(threshold, np.nextafter(until[-1], 0.0))).sum(axis=0)
+    below = (until <= np.minimum(threshold, np.nextafter(until[-1], 0.0))).view(np.uint8)
+    index: IntArray = below.sum(axis=0, dtype=np.min_scalar_type(len(until))).astype(np.int64)
     return index
 
 

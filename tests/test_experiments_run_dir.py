@@ -4,6 +4,7 @@ import json
 import platform
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -141,6 +142,12 @@ def test_two_processes_cannot_use_one_run_and_a_killed_one_lets_go(tmp_path: Pat
         assert "ignored" not in (tmp_path / "command.txt").read_text()
         other.kill()
     RunDir.open(tmp_path, []).close()
+
+
+def test_who_is_about_to_let_go_is_waited_for(tmp_path: Path) -> None:
+    run = RunDir.create(tmp_path / "run", {}, [])
+    threading.Timer(0.2, run.close).start()
+    RunDir.open(tmp_path / "run", []).close()
 
 
 def test_two_creations_in_one_process_exclude_each_other(tmp_path: Path) -> None:

@@ -120,8 +120,9 @@ def test_killed_it_goes_on_at_once(whole, tmp_path):
     while process.poll() is None and not any(log.exists() and log.stat().st_size for log in logs):
         time.sleep(0.002)
     process.kill()
-    process.communicate()
+    process.wait()
     assert main(["sweep", "--resume", str(path)]) == 0
+    process.communicate()
     assert (path / "results.json").read_bytes() == (whole / "results.json").read_bytes()
     for run in (path, whole):
         assert len(list(run.glob("*/policy.npz"))) == 4

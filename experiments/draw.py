@@ -21,7 +21,7 @@ from experiments.figures import save_figure
 from experiments.game_files import read_games
 from experiments.metrics import Row
 from experiments.position import chosen_game, move_names, play_names
-from experiments.run_rows import NothingYet, checked_rows, csv_text
+from experiments.run_rows import NothingYet, checked_rows, csv_text, reached
 from experiments.seeds import experiment_name, group_by_config
 from experiments.standings import standings_of
 from nn import BoardNet, load_net
@@ -91,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listed = {
         "of runs": {
             CURVE: "win rate over training (the default); several seeds: mean and 95 %% interval",
-            COMPARE: "what several experiments reached, seed by seed, and the mean's 95 %% interval",
+            COMPARE: "what several experiments reached at the end, seed by seed, and the mean's 95 %% interval",
         }
         | {name: kind.help for name, kind in OF_RUNS.items()},
         "of files of games, or of a run's": OF_GAMES,
@@ -169,7 +169,7 @@ def _comparison(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[R
 
     from experiments.seed_plots import comparison_figure
 
-    experiments = {experiment_name(group[0]): [rows[path] for path in group] for group in groups}
+    experiments = {experiment_name(group[0]): [reached(path, rows[path]) for path in group] for group in groups}
     if len(experiments) < len(groups):
         raise UserError("two of the experiments bear one name; name the run directories by what differs")
     figure = Figure(layout="constrained")

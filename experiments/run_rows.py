@@ -8,6 +8,7 @@ from typing import Any
 
 from experiments.errors import UserError
 from experiments.metrics import Row, read_metrics
+from experiments.run_dir import read_json
 
 # What pictures are drawn from, by the beginning of a dotted name: numbers all.
 DRAWN = (
@@ -36,6 +37,24 @@ def checked_rows(path: Path, needs: str) -> list[Row]:
     if not any(_within(name, (needs, f"drill.{needs}")) for row in rows for name, _ in flatten(row)):
         raise NothingYet(f"{path}: no {needs} in its {len(rows)} rows of metrics yet")
     return rows
+
+
+def reached(path: Path, rows: Sequence[Row]) -> Row:
+    """Return how a run was measured last: in its verdict, or in its last evaluation while there is none.
+
+    Raises UserError if it was not measured yet, or if the verdict is none.
+    """
+    result = path / "result.json"
+    if result.exists():
+        verdict = read_json(result)
+        found: Row | None = verdict.get("trained", verdict.get("evaluation"))
+        if not _can_be_drawn({"games": 0, "evaluation": found}):
+            raise UserError(f"{result}: wanted each opponent's win_rate, low and high")
+    else:
+        found = next((row["evaluation"] for row in reversed(rows) if "evaluation" in row), None)
+    if found is None:
+        raise UserError(f"{path}: the run has not been evaluated yet")
+    return found
 
 
 def flatten(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

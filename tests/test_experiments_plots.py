@@ -24,7 +24,7 @@ from experiments.plots import (
     learning_curve,
     training_panel,
 )
-from experiments.run_rows import flatten
+from experiments.run_rows import flatten, reached
 from experiments.seed_plots import comparison_figure
 from experiments.seeds import evaluations, experiment_name, group_by_config, mean_interval, mean_over_runs, student_t
 
@@ -128,8 +128,11 @@ def test_students_t_is_that_of_the_tables() -> None:
         student_t(0)
 
 
-def test_experiments_are_compared_by_where_their_runs_ended() -> None:
-    experiments = {"all": [run_rows([0.1, 0.8]), run_rows([0.1, 0.6])], "less": [run_rows([0.1, 0.4])]}
+def test_experiments_are_compared_by_where_their_runs_ended(tmp_path: Path) -> None:
+    def run(*rates: float) -> Row:
+        return reached(tmp_path, run_rows(list(rates)))
+
+    experiments = {"all": [run(0.1, 0.8), run(0.1, 0.6)], "less": [run(0.1, 0.4)]}
     axes = comparison_figure(Figure(), experiments)
     titles = ["wins against greedy", "wins against random", "win in one taken", "threat blocked"]
     assert [ax.get_title() for ax in axes] == titles
@@ -140,10 +143,23 @@ def test_experiments_are_compared_by_where_their_runs_ended() -> None:
     assert mean[0].get_xydata().tolist() == [[pytest.approx(0.7), 0]]
     (arm,) = mean[2][0].get_segments()
     assert arm[:, 0] == pytest.approx([0, 1])  # 0.7 -+ 12.7 * 0.1
+    assert axes[0].get_xlim() == pytest.approx((0.4 - 0.15 * 0.4, 0.8 + 0.15 * 0.4))
     with pytest.raises(UserError, match="different ways"):
-        comparison_figure(Figure(), {"a": [run_rows([0.1])], "b": [[{"games": 1, "evaluation": {}}]]})
+        comparison_figure(Figure(), {"a": [run(0.1)], "b": [{}]})
     with pytest.raises(UserError, match="not been evaluated"):
-        comparison_figure(Figure(), {"a": [[{"games": 1}]]})
+        reached(tmp_path, [{"games": 1}])
+
+
+def test_a_verdict_counts_for_more_than_the_last_evaluation(tmp_path: Path) -> None:
+    rows = run_rows([0.1, 0.4])
+    verdict = {"greedy": {"win_rate": 0.55, "low": 0.5, "high": 0.6}}
+    for name in ("trained", "evaluation"):  # of train, of pretrain
+        (tmp_path / "result.json").write_text(json.dumps({name: verdict}))
+        assert reached(tmp_path, rows) == verdict
+    for text in ("{}", '{"trained": {"greedy": 3}}', '{"trained": {"greedy": {"win_rate": "much"}}}'):
+        (tmp_path / "result.json").write_text(text)
+        with pytest.raises(UserError, match=r"result\.json: wanted each opponent's"):
+            reached(tmp_path, rows)
 
 
 def test_a_run_without_evaluations_counts_for_nothing() -> None:

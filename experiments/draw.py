@@ -167,14 +167,14 @@ def _draw_runs(args: argparse.Namespace, output: Path) -> None:
 def _comparison(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[Row]]) -> Figure:
     from matplotlib.figure import Figure
 
-    from experiments.seed_plots import comparison_figure
+    from experiments.seed_plots import COLUMNS, comparison_figure
 
     experiments = {experiment_name(group[0]): [reached(path, rows[path]) for path in group] for group in groups}
     if len(experiments) < len(groups):
         raise UserError("two of the experiments bear one name; name the run directories by what differs")
     figure = Figure(layout="constrained")
     axes = comparison_figure(figure, experiments)
-    figure.set_size_inches(9, 0.5 + (0.75 + 0.36 * len(groups)) * -(-len(axes) // 2))
+    figure.set_size_inches(11, 0.5 + (0.75 + 0.3 * len(groups)) * -(-len(axes) // COLUMNS))
     return figure
 
 

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 BELOW = 0.25  # how far below the mean its runs are drawn, in rows
+COLUMNS = 3
 AROUND = 0.15  # how far beyond the rings the axis goes, in parts of what they span
 Experiments = Mapping[str, Sequence[Row]]  # name -> how each of its runs was measured last
 
 
 def comparison_figure(figure: Figure | SubFigure, experiments: Experiments) -> list[Axes]:
-    """Draw a chart of each measure that all runs have, two in a row, and return their axes.
+    """Draw a chart of each measure that all runs have, three in a row, and return their axes.
 
     Raises `UserError` if there is none.
     """
@@ -31,8 +32,8 @@ def comparison_figure(figure: Figure | SubFigure, experiments: Experiments) -> l
     shared = [name for name in names[0] if all(name in of for of in names)]
     if not shared:
         raise UserError("the runs were measured in different ways; there is nothing to compare")
-    rows = -(-len(shared) // 2)
-    axes = figure.subplots(rows, min(2, len(shared)), sharey=True, squeeze=False).ravel()
+    rows = -(-len(shared) // COLUMNS)
+    axes = figure.subplots(rows, min(COLUMNS, len(shared)), sharey=True, squeeze=False).ravel()
     for ax, name in zip(axes, shared, strict=False):
         comparison_chart(ax, experiments, name)
     figure.suptitle("at the end; a ring: one run, a dot: their mean with its 95 % interval", fontsize="medium")
@@ -45,7 +46,7 @@ def comparison_chart(ax: Axes, experiments: Experiments, measure: str) -> Axes:
     """Draw what each run reached as a ring, the mean of each experiment as a dot with its 95 % interval if it has
     several runs, and return `ax`. The first experiment stands on top; the axis is cut around the rings, not the arms.
     """
-    from matplotlib.ticker import PercentFormatter
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     everything = [measures(run)[measure] for runs in experiments.values() for run in runs]
     around = max(0.05, AROUND * (max(everything) - min(everything)))
@@ -59,8 +60,9 @@ def comparison_chart(ax: Axes, experiments: Experiments, measure: str) -> Axes:
             ax.errorbar([middle], [place], xerr=arms, fmt="o", color=BLUE, capsize=3, markersize=6)
     ax.set_yticks(np.arange(len(experiments)), list(experiments), parse_math=False)
     ax.set_ylim(len(experiments) - 0.4, -0.6)
-    ax.set_xlim(max(-0.03, min(everything) - around), min(1.03, max(everything) + around))
-    ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.set_xlim(max(-0.01, min(everything) - around), min(1.01, max(everything) + around))
+    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.set_title(measure, fontsize="medium", parse_math=False)
     ax.grid(axis="x", alpha=0.3)
     return ax

@@ -21,8 +21,8 @@ ORDER = {
     "sgf_tree setup_stones sgf_game sgf psq gomocup observation svg lockstep gomoku_env vector_env aec",
     "rl": "sampling neighbourhood features search search.line_codes search.evaluation search.account "
     "search.rule_file search.threats search.prospects search.budget search.threat_tables "
-    "search.threat_board search.fours search.threes search.forced_wins search.tree search.stretches "
-    "search.line_values search.minimax search.lookahead search.transposition search.search "
+    "search.threat_board search.fours search.threes search.forced_wins search.defence search.tree search.stretches "
+    "search.line_values search.minimax search.places search.lookahead search.transposition search.search "
     "search.insights agents.base agents.random agents.greedy_bits agents.greedy agents.shapes "
     "agents.summed agents.priority agents.threat agents.alphabeta agents.policy agents.judges "
     "agents.mcts q_table agents.qlearning agents.outside agents match middle views supervised lessons "

@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from env.bitboard import Bitboard
 from env.coords import cell_name, parse_cell
 from experiments import tactics_report as report
 from rl.search.budget import Budget, BudgetSpent
-from rl.search.forced_wins import Proof, forced_win, prove
+from rl.search.forced_wins import Proof, Prover, forced_win, prove
 from rl.search.fours import FourSearch, fours_by_definition
 from rl.search.line_codes import code_of
 from rl.search.rule_file import default_rules
@@ -266,12 +267,12 @@ def test_a_reply_outside_the_zone_changes_nothing() -> None:
         ground, attacker = ThreatBoard(board), -board.to_move
         if ground.fives(BLACK) or ground.fives(-BLACK):
             continue
-        fours = FourSearch(ground, attacker, Budget())
-        menace = fours.find(None)
+        fours = FourSearch(ground, attacker)
+        menace = fours.find(None, Budget())
         if menace is None or len(menace) == 3:
             continue
         asked += 1
-        zone = set(ThreeSearch(ground, attacker, Budget(), fours, wide=False).zone(menace))
+        zone = set(ThreeSearch(ground, attacker, fours, wide=False).zone(menace))
         bits = Bitboard.from_board(board)
         for reply in bits.cells_of(bits.legal()):
             if reply not in zone:
@@ -297,6 +298,28 @@ def test_wins_of_a_strong_engine_are_found_and_every_reply_is_met(rule: Rule) ->
         for move in line:
             board.play(move)
         assert board.outcome.winner == before.to_move
+
+
+def test_a_search_that_is_broken_off_again_and_again_proves_the_same() -> None:
+    """A hundred nodes at a time; and a reply that was not looked at yet is never taken for one that loses."""
+    for position in [p for p in positions() if p["rule"] != "renju" and 7 <= p["win_plies"] <= 9][::25]:
+        board = board_of(position["moves"], Rule(position["rule"]))
+        prover, proof = Prover(board, board.to_move, threes=True), None
+        for _ in range(2000):
+            with suppress(BudgetSpent):
+                proof = prover.prove(Budget(nodes=10))
+                break
+        assert proof is not None
+        if proof.plies <= 11:
+            follow(board, proof)
+
+
+def test_a_prover_may_ask_as_if_the_other_side_were_to_move() -> None:
+    board = board_of("h8a1i8a15j8c1")  # black's open three; white has just passed, as it were
+    assert Prover(board, board.to_move, threes=False).prove(Budget()) is not None
+    board = board_of("h8a1i8a15j8")
+    assert Prover(board, -board.to_move, threes=False).prove(Budget()) is not None
+    assert Prover(board, board.to_move, threes=True).prove(Budget()) is None
 
 
 def test_a_spent_budget_is_told_from_a_win_that_is_not_there() -> None:

@@ -79,7 +79,7 @@ def test_on_small_boards_it_equals_minimax_at_every_depth(rule, depth):
 
 
 @pytest.mark.parametrize("rule", list(Rule))
-def test_neither_the_table_nor_ceilings_change_the_worth_on_larger_boards(rule, monkeypatch):
+def test_nothing_that_is_left_out_changes_the_worth_on_larger_boards(rule, monkeypatch):
     """Where plain minimax would take too long: iterative deepening, so that the table holds what other depths found."""
     rng = np.random.default_rng(3)
     boards = []
@@ -95,7 +95,9 @@ def test_neither_the_table_nor_ceilings_change_the_worth_on_larger_boards(rule, 
 
     wanted = worths(True)
     assert worths(False) == wanted
-    monkeypatch.setattr(Lookahead, "ceilings", lambda *_: {})
+    monkeypatch.setattr(Lookahead, "ceilings", lambda *_: None)
+    assert worths(True) == wanted
+    monkeypatch.setattr(Lookahead, "doublers", lambda *_: [])  # nor that of moves that lose to two ways to complete
     assert worths(True) == wanted
 
 

@@ -68,26 +68,39 @@ def prove(board: Board, budget: Budget, *, threes: bool) -> Proof | None:
 
     Without `threes`, None is certain: there is no win by fours. With `threes` it means that none was found.
     """
-    if board.is_over:
+    return None if board.is_over else Prover(board, board.to_move, threes=threes).prove(budget)
+
+
+class Prover:
+    """The search for a forced win of `colour`, as if it were to move; broken off, it can be gone on with."""
+
+    def __init__(self, board: Board, colour: int, *, threes: bool) -> None:
+        self._ground, self._colour = ThreatBoard(board), colour
+        self._fours = FourSearch(self._ground, colour)
+        self._stages = [ThreeSearch(self._ground, colour, self._fours, wide=wide) for wide in (False, True) if threes]
+
+    def prove(self, budget: Budget) -> Proof | None:
+        """Return the proof, None if there is none or none can be found. Raises BudgetSpent."""
+        ground, colour = self._ground, self._colour
+        if fives := ground.fives(colour):
+            return Proof(min(fives))
+        threats = ground.fives(-colour)
+        if len(threats) > 1:
+            return None
+        must = min(threats, default=None)
+        stones = ground.mark()
+        try:
+            line = self._fours.find(must, budget, FOURS_FIRST if self._stages else FOREVER)
+            if line is not None:
+                return _proof_of_line(line)
+            while self._stages:
+                position = self._stages[0].solve(must, budget)
+                if position.proof == 0:
+                    return _Reader().attack(position)
+                del self._stages[0]
+        finally:
+            ground.return_to(stones)
         return None
-    ground, colour = ThreatBoard(board), board.to_move
-    if fives := ground.fives(colour):
-        return Proof(min(fives))
-    threats = ground.fives(-colour)
-    if len(threats) > 1:
-        return None
-    must = min(threats, default=None)
-    fours = FourSearch(ground, colour, budget)
-    line = fours.find(must, FOURS_FIRST if threes else FOREVER)
-    if line is not None:
-        return _proof_of_line(line)
-    if not threes:
-        return None
-    for wide in (False, True):
-        position = ThreeSearch(ground, colour, budget, fours, wide=wide).solve(must)
-        if position.proof == 0:
-            return _Prover().attack(position)
-    return None
 
 
 def main_line(board: Board, proof: Proof) -> Iterator[int]:
@@ -123,7 +136,7 @@ def _proof_of_line(line: Line) -> Proof:
     return Proof(move, {answer: after}, (answer,), 2 + after.plies)
 
 
-class _Prover:
+class _Reader:
     """Reads the proof out of a proved search, each position once."""
 
     def __init__(self) -> None:

@@ -62,8 +62,8 @@ class FourSearch:
     win leaves the other side fewer cells to disturb it.
     """
 
-    def __init__(self, board: ThreatBoard, colour: int, budget: Budget) -> None:
-        self._board, self._colour, self._budget = board, colour, budget
+    def __init__(self, board: ThreatBoard, colour: int) -> None:
+        self._board, self._colour, self._budget = board, colour, Budget()
         self._fours_at, self._fives_at = (2, 1) if colour == BLACK else (3, 0)  # own fours, their fives in Threats
         self._own_steps, self._their_steps = board.steps[colour], board.steps[-colour]
         self._own_judged = board.judged and colour == BLACK
@@ -73,7 +73,7 @@ class FourSearch:
         self._cut = False  # whether the search has left out something only for want of depth or nodes
         self._nodes = 0
 
-    def find(self, must: int | None, nodes: int = FOREVER, most: int = FOREVER) -> Line | None:
+    def find(self, must: int | None, budget: Budget, nodes: int = FOREVER, most: int = FOREVER) -> Line | None:
         """Return a win by fours, at most so many, or None if there is none or none was found within so many nodes.
 
         must  the one cell where the other side would complete five, None if there is none
@@ -81,7 +81,7 @@ class FourSearch:
         The attacker has no five to complete. The line is move and answer in turn, up to the five; ANYWHERE stands for
         an answer that is not to be had, since black may not play it. Raises BudgetSpent, the board left anyhow.
         """
-        self._left = nodes
+        self._left, self._budget = nodes, budget
         for fours in range(1, most + 1):
             self._cut = False
             line = self._search(must, fours)

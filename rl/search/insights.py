@@ -1,26 +1,27 @@
 """Everything that is known about finding a move, in the order in which it is worth trying.
-A proof of a forced win comes first; then alpha-beta, whose moves are tested for a forced win of the other side.
+A proof of a forced win comes first; then alpha-beta, which keeps to moves that may stop what the other side threatens.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from env import Board
+from env import Board, Rule
 from rl.search.account import EvaluationRules
 from rl.search.budget import Budget
+from rl.search.defence import Defence
 from rl.search.forced_wins import Win, forced_win
 from rl.search.minimax import DECIDED, WIN, winning
 from rl.search.search import DEEPEST, Insight, Search
 
-FOURS_SHARE, THREES_SHARE, DEFENCE_SHARE = 0.1, 0.2, 0.1  # of what is left when it is their turn
+FOURS_SHARE, THREES_SHARE, MENACE_SHARE, DEFENCE_SHARE = 0.1, 0.2, 0.15, 0.2  # of what is left when it is their turn
 MORE_A_SECOND, MOST_SHARE = 0.25, 0.6  # the share for threes grows with the time: see `threes_share`
 MOST_PROVING = 20_000  # nodes for a proof if there is no clock ...
-MOST_TESTING = 3_000  # ... and to look for the other side's win after a move
+MOST_TESTING = 3_000  # ... and for a look at what the other side threatens
 
 
 def insights(
@@ -48,24 +49,44 @@ def insights(
             yield Insight(won.plies, WIN - won.plies, won.moves, budget.used, 0)
             return
 
-    losses: dict[int, Win] = {}  # what the other side does after a move
+    defence = Defence(board)
+    everything = search.look.candidates(0, board.to_move)
 
     def loses(cell: int) -> bool:
-        after = board.copy()
-        after.play(cell)
-        won = _forced(after, budget, DEFENCE_SHARE, MOST_TESTING, threes=True)
-        if won is not None:
-            losses[cell] = won
-        return won is not None
+        """Look again at what the other side threatens, before or after this move; return whether it is barred now."""
+        known = len(defence.proofs)
+        if known or (defence.is_quiet and board.rule is Rule.RENJU):  # where a stone may forbid black his own stop
+            _with_share(budget, DEFENCE_SHARE, MOST_TESTING, lambda part: defence.loses(cell, part))
+        else:
+            _with_share(budget, MENACE_SHARE, MOST_TESTING, defence.look)
+        if len(defence.proofs) > known:
+            search.confine(defence.hopeful(everything))
+        return cell in search.barred
 
+    _with_share(budget, MENACE_SHARE, MOST_TESTING, defence.look)
+    if defence.proofs:
+        search.confine(defence.hopeful(everything))
     for insight in search.deepen(depth, loses):
-        if losses and (insight.line[0] in losses or insight.worth < -DECIDED):  # all is lost: what holds out longest
+        losses = defence.losses
+        is_barred = insight.line[0] in search.barred
+        if losses and (is_barred or insight.worth < -DECIDED):  # all is lost: what holds out longest
             cell, won = max(losses.items(), key=lambda pair: pair[1].plies)
-            if insight.line[0] in losses or won.plies + 1 > WIN + insight.worth:
+            if is_barred or won.plies + 1 > WIN + insight.worth:
                 insight = insight._replace(worth=won.plies + 1 - WIN, line=(cell, *won.moves))
             yield insight
             return
         yield insight
+
+
+def _with_share(budget: Budget, share: float, nodes: float, work: Callable[[Budget], object]) -> None:
+    """Do some work with a share of the budget, and no more than so many nodes if there is no clock."""
+    part = budget.share(share)
+    if budget.remaining == math.inf:
+        part.limit = min(part.limit, nodes)
+    try:
+        work(part)
+    finally:
+        budget.settle(part)
 
 
 def threes_share(seconds: float) -> float:

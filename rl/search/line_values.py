@@ -14,6 +14,7 @@ twice. The tally of a line is packed too: worth to black << 48, and counts of tw
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,10 @@ TAKEN = 2.0**50
 # A tally's parts: the worth, and how many cells complete a win or make a four.
 WORTH, BLACK_WINS, WHITE_WINS, BLACK_FOURS, WHITE_FOURS = 48, 36, 24, 12, 0
 COUNT = 2**12 - 1
+COUNTS = {  # own wins, the other side's, own fours, the other side's
+    BLACK: (BLACK_WINS, WHITE_WINS, BLACK_FOURS, WHITE_FOURS),
+    WHITE: (WHITE_WINS, BLACK_WINS, WHITE_FOURS, BLACK_FOURS),
+}
 
 MOST_KEPT = 60_000  # lines; with their steps some 200 MB
 
@@ -128,3 +133,9 @@ def _stretches(cells: tuple[int, ...], colour: int) -> Iterator[tuple[int, int, 
             start, stones = here + 1, 0
         elif cell == colour:
             stones |= 1 << here - start
+
+
+@lru_cache(maxsize=8)
+def lines_met(win_length: int, rule: Rule, worths: Worths) -> LineValues:
+    """Return the lines met so far under these settings, which every search adds to."""
+    return LineValues(win_length, rule, worths)

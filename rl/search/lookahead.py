@@ -7,17 +7,16 @@ them, before any is played: a child is worth tally + gain.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 from numpy.typing import NDArray
 
 from env import BLACK, EMPTY, WHITE, Board, Rule
 from env.renju import forbidden_at
 from rl.search.account import centre_factor
-from rl.search.line_codes import LineCodes, lines_of
+from rl.search.line_codes import LineCodes
 from rl.search.line_values import POINT, TAKEN, WORTH, Gains, Line, LineValues
-from rl.search.minimax import REACH, SMALL
+from rl.search.minimax import SMALL
+from rl.search.places import apart, surroundings, together
 from rl.search.stretches import FIVE, FOURS, NEAR_FOURS, THREES, UNIT
 
 EVERYWHERE = np.True_
@@ -66,7 +65,8 @@ class Lookahead:
         self._settings = board.height, board.width
         self._through = [[(line, 2 * codes.lines[line].index(cell)) for line, _ in pairs]
                          for cell, pairs in enumerate(codes.through)]  # fmt: skip
-        self._in_line = in_line(board.height, board.width, board.win_length)
+        self._apart = apart(board.height, board.width, board.win_length)
+        self._together = together(board.height, board.width, board.win_length)
         self._around = list(surroundings(board.height, board.width))
         self._stones = board.cells.copy()
         self.renju = board.rule is Rule.RENJU
@@ -143,6 +143,30 @@ class Lookahead:
             cells = cells[(-gains[cells]).argsort(kind="stable")]
         return self.legal(k, colour, cells.tolist())
 
+    def doublers(self, k: int, colour: int) -> list[int]:
+        """Return the cells where a stone of `colour` leaves two cells to complete; none of renju's black."""
+        if self.renju and colour == BLACK:
+            return []
+        gains = self.levels[k].black if colour == BLACK else self.levels[k].white
+        cells: list[int] = (gains.astype(np.int64) % THREES >= 2 * FOURS).nonzero()[0].tolist()
+        return cells
+
+    def answers(self, k: int, colour: int, moves: list[int]) -> list[int]:
+        """Return those of `moves` after which the other side may not complete a line three moves later.
+
+        Where it has doublers, every move that makes no four, nor lies where it may matter to all of them, loses so
+        soon, and none loses sooner: the others are at least as good. If there are no others, one move of all.
+        """
+        doublers = self.doublers(k, -colour)
+        if not doublers:
+            return moves
+        matter = -1
+        for cell in doublers:
+            matter &= self._together[cell]
+        for cell in self.fours(k, colour):
+            matter |= 1 << cell
+        return [cell for cell in moves if matter >> cell & 1] or moves[:1]
+
     def candidates(self, k: int, colour: int) -> list[int]:
         """Return the legal cells near the stones, the most promising first; all legal cells if there is none near.
 
@@ -200,33 +224,29 @@ class Lookahead:
                 break
         return cells
 
-    def ceilings(self, k: int, colour: int, cells: list[int]) -> dict[int, int]:
-        """Return what some quiet moves of `colour` and the best answer elsewhere change, in hundredths, by cell.
+    def ceilings(self, k: int, colour: int) -> list[float] | None:
+        """Return what a quiet move of `colour` and the best answer elsewhere change at most, in hundredths, by cell.
 
         Where nobody can win at once and `colour` has no promising four, a move that comes near no four, nor lies where
         it could help one, gains no more than this two moves later: the answers looked at lie on no line with it, so
-        their gains are what they are now, and they make no four either. Other moves are left out.
+        their gains are what they are now, and they make no four either. Infinite for other cells; None if for all.
         """
         level = self.levels[k]
         mine, theirs = (level.black, level.white) if colour == BLACK else (level.white, level.black)
         flags = mine.astype(np.int64) % UNIT
-        helping = 0
+        quiet = flags == 0
         for four in (flags % THREES > 0).nonzero()[0].tolist():  # also where it is forbidden as yet
             if flags[four] >= 2 * NEAR_FOURS:
-                return {}
-            helping |= self._in_line[four]
+                return None
+            quiet &= self._apart[four]
         made = theirs.astype(np.int64) % NEAR_FOURS
         answers = np.where(level.near & (made % THREES == 0) & (made < 2 * THREES), theirs, -TAKEN)
-        best = answers.argsort()[: -ANSWERS - 1 : -1].tolist()
-        gains = [int(answers.item(answer)) // UNIT if answers.item(answer) > -TAKEN / 2 else None for answer in best]
-        ceilings = {}
-        for cell, flag, gain in zip(cells, flags.take(cells).tolist(), mine.take(cells).tolist(), strict=True):
-            if not flag and not helping >> cell & 1:
-                in_line = self._in_line[cell]
-                for answer, loss in zip(best, gains, strict=True):
-                    if loss is not None and not in_line >> answer & 1:
-                        ceilings[cell] = int(gain) // UNIT - loss
-                        break
+        loss = np.full(self.cells, -np.inf)
+        for answer in answers.argsort()[-ANSWERS:].tolist():  # the best last, where it overwrites the others
+            gain = answers.item(answer)
+            if gain > -TAKEN / 2:
+                np.copyto(loss, gain // UNIT, where=self._apart[answer])
+        ceilings: list[float] = np.where(quiet, mine // UNIT - loss, np.inf).tolist()
         return ceilings
 
     def forbidden(self, k: int, cell: int) -> bool:
@@ -259,21 +279,3 @@ class Lookahead:
             return False
         empty = (self.levels[k].black > -TAKEN / 2).nonzero()[0].tolist()
         return all(self.forbidden(k, cell) for cell in empty)
-
-
-@cache
-def surroundings(height: int, width: int) -> NDArray[np.bool_]:
-    """Return, for each cell, which cells are within reach of it: (A, A) bool."""
-    rows, cols = np.indices((height, width)).reshape(2, -1)
-    return (abs(rows[:, None] - rows) <= REACH) & (abs(cols[:, None] - cols) <= REACH)
-
-
-@cache
-def in_line(height: int, width: int, win_length: int) -> list[int]:
-    """Return, for each cell, the cells on a line with it, itself included, as bits."""
-    found = [1 << cell for cell in range(height * width)]
-    for line in lines_of(height, width, win_length):
-        bits = sum(1 << cell for cell in line)
-        for cell in line:
-            found[cell] |= bits
-    return found

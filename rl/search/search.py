@@ -5,7 +5,8 @@ What it leaves out cannot change the worth:
 
 - A move that is no better than one already found is dropped as soon as an answer shows it; the others are first asked
   only whether they are better at all (a principal variation search).
-- With a win on the next move, or against two, the rest is known. Against one, the only move is to stop it.
+- With a win on the next move, or against two, the rest is known. Against one, the only move is to stop it. So it is one
+  move earlier: with a move that leaves two cells to complete, and against such moves of the other side's.
 - One move before the end of the depth nothing is played unless fours are in the air: the gains of all cells are known,
   and the largest is the answer.
 - Two moves before it, a quiet move is dropped if an answer elsewhere on the board is good enough already.
@@ -15,28 +16,17 @@ What it leaves out cannot change the worth:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from env import BLACK, Board, IllegalMoveError, Rule
+from env import Board, IllegalMoveError
 from rl.search.account import EvaluationRules
 from rl.search.budget import Budget, BudgetSpent
-from rl.search.line_values import (
-    BLACK_FOURS,
-    BLACK_WINS,
-    COUNT,
-    WHITE_FOURS,
-    WHITE_WINS,
-    WORTH,
-    LineValues,
-    line_worths,
-)
+from rl.search.line_values import COUNT, COUNTS, WORTH, line_worths, lines_met
 from rl.search.lookahead import Lookahead
 from rl.search.minimax import DECIDED, DRAW, FOURS_AHEAD, WIN
-from rl.search.stretches import Worths
 from rl.search.transposition import AT_LEAST, AT_MOST, EXACT, Found, Transpositions
 
 DEEPEST = 60
@@ -53,12 +43,6 @@ class Insight(NamedTuple):
     line: tuple[int, ...]
     nodes: int
     scored: int
-
-
-@lru_cache(maxsize=8)
-def line_values(win_length: int, rule: Rule, worths: Worths) -> LineValues:
-    """Return the lines met so far under these settings, which every search adds to."""
-    return LineValues(win_length, rule, worths)
 
 
 class Search:
@@ -85,7 +69,7 @@ class Search:
         if board.is_over:
             raise IllegalMoveError(f"there is nothing to search: the game is over in {board!r}")
         worths = rules.worths(len(board.moves))
-        values = line_values(board.win_length, board.rule, line_worths(worths))
+        values = lines_met(board.win_length, board.rule, line_worths(worths))
         values.tidy()
         self.look = Lookahead(board, values, worths["centre"], region)
         self.scored = 0
@@ -112,27 +96,33 @@ class Search:
         stops = self.look.legal(0, self._colour, self.look.winning(0, -self._colour))
         return stops or self.look.candidates(0, self._colour)
 
+    def confine(self, cells: set[int]) -> None:
+        """Bar the first moves that are not among `cells`."""
+        self.barred = {cell for cell in self.look.candidates(0, self._colour) if cell not in cells}
+
     def deepen(self, most: int = DEEPEST, refuted: Callable[[int], bool] | None = None) -> Iterator[Insight]:
         """Search one move deep, then two, and so on; yield what each depth says once it is finished.
 
-        refuted is asked about each move that comes out best, once; if so, the move is barred and the depth searched
-        again. Ends at the depth `most`, when the budget is spent, or when the game is decided.
+        refuted is asked at each depth about the move that comes out best, and may bar moves; if it says yes, the depth
+        is searched again. Ends at the depth `most`, when the budget is spent, or when the game is decided; where the
+        last depth's move was barred since, the best of what was tried after it comes at the end.
         """
-        sound: set[int] = set()
+        insight: Insight | None = None
         for depth in range(1, min(most, self.look.empty) + 1):
             try:
                 while True:
                     worth = self.worth(depth)
                     line = self._lines[0] or (self.first_moves()[0],)
-                    if refuted is None or abs(worth) > DECIDED or line[0] in sound | self.barred:
+                    if refuted is None or abs(worth) > DECIDED or line[0] in self.barred or not refuted(line[0]):
                         break
-                    if refuted(line[0]):
-                        self.barred.add(line[0])
-                    else:
-                        sound.add(line[0])
             except BudgetSpent:
+                if insight is not None and insight.line[0] in self.barred:
+                    line = self._lines[0] or tuple(cell for cell in self.first_moves() if cell not in self.barred)[:1]
+                    if line and line[0] not in self.barred:
+                        yield insight._replace(line=line, nodes=self.budget.used, scored=self.scored)
                 return
-            yield Insight(depth, worth, line, self.budget.used, self.scored)
+            insight = Insight(depth, worth, line, self.budget.used, self.scored)
+            yield insight
             if abs(worth) > DECIDED:
                 return
 
@@ -148,7 +138,7 @@ class Search:
         self._lines[k] = ()
         look = self.look
         tally = look.levels[k].tally
-        wins, threats = (BLACK_WINS, WHITE_WINS) if colour == BLACK else (WHITE_WINS, BLACK_WINS)
+        wins, threats, own, others = COUNTS[colour]
         if tally >> wins & COUNT:
             return WIN - (k + 1)
         if look.no_legal_move(k, colour):
@@ -158,7 +148,12 @@ class Search:
             moves = look.winning(k, -colour)
             if len(moves) > 1 or not look.legal(k, colour, moves):
                 return -(WIN - (k + 2))
-        elif depth == 1 and not (k == 0 and self.barred):
+        elif k == 0 and self.barred:
+            pass  # not every move may be tried
+        elif tally >> own & COUNT and (doublers := look.doublers(k, colour)):
+            self._lines[k] = (doublers[0],)
+            return WIN - (k + 3)
+        elif depth == 1:
             return self._last(k, colour, alpha, beta)
 
         key = look.levels[k].key
@@ -172,6 +167,8 @@ class Search:
             self.scored += len(moves)
             if self.barred and k == 0:
                 moves = [cell for cell in moves if cell not in self.barred] or moves
+            if tally >> others & COUNT:
+                moves = look.answers(k, colour, moves)
             if self._width is not None:
                 del moves[self._width :]
             if known is not None and moves[0] != known.cell and known.cell in moves:
@@ -179,12 +176,12 @@ class Search:
                 moves.insert(0, known.cell)
 
         best, choice, lower, is_first = -2 * WIN, moves[0], alpha, True
-        here, ceilings = colour * (tally >> WORTH), {}
+        here, ceilings = colour * (tally >> WORTH), None
         if depth == 2 and not tally >> threats & COUNT and not look.near_the_end(k):
-            ceilings = look.ceilings(k, colour, moves)
+            ceilings = look.ceilings(k, colour)
         for cell in moves:
-            if cell in ceilings and here + ceilings[cell] <= lower:
-                best = max(best, here + ceilings[cell])
+            if ceilings is not None and here + ceilings[cell] <= lower:
+                best = max(best, here + int(ceilings[cell]))
                 continue
             look.play(k, cell, colour)
             if is_first:
@@ -215,7 +212,7 @@ class Search:
         look = self.look
         level = look.levels[k]
         here = colour * (level.tally >> WORTH)
-        own, others = (BLACK_FOURS, WHITE_FOURS) if colour == BLACK else (WHITE_FOURS, BLACK_FOURS)
+        _, _, own, others = COUNTS[colour]
         i_can, they_can = level.tally >> own & COUNT, level.tally >> others & COUNT
         self.scored += int(np.count_nonzero(level.near)) - (look.cells - look.empty + k)
         best, lower = -2 * WIN, alpha
@@ -235,8 +232,9 @@ class Search:
             lower = max(lower, best)
             if best >= beta:
                 return best
-        for cell, gain in [] if last else look.by_gain(k, colour):
-            worth = here + gain
+        rest = {} if last else dict(look.by_gain(k, colour))
+        for cell in look.answers(k, colour, [*rest]) if they_can else rest:
+            worth = here + rest[cell]
             if worth <= best:
                 break
             if cell in tries:
@@ -264,10 +262,7 @@ class Search:
         self._lines[k] = ()
         look = self.look
         tally = look.levels[k].tally
-        if colour == BLACK:
-            wins, threats, own = BLACK_WINS, WHITE_WINS, BLACK_FOURS
-        else:
-            wins, threats, own = WHITE_WINS, BLACK_WINS, WHITE_FOURS
+        wins, threats, own, _ = COUNTS[colour]
         if tally >> wins & COUNT:
             return WIN - (k + 1)
         if look.no_legal_move(k, colour):
@@ -283,6 +278,9 @@ class Search:
         best = colour * (tally >> WORTH)
         if best >= beta or not fours or not tally >> own & COUNT:
             return best
+        if doublers := look.doublers(k, colour):
+            self._lines[k] = (doublers[0],)
+            return WIN - (k + 3)
         for cell in look.fours(k, colour, promising=True):
             look.play(k, cell, colour)
             worth = -self._quiet(k + 1, -colour, -beta, -max(alpha, best), fours - 1)

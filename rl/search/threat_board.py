@@ -11,12 +11,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from env import BLACK, EMPTY, WHITE, Board, Rule
 from env.renju import ALLOWED, forbidden_at
 from rl.search.line_codes import LineCodes, lines_of, lines_through
 from rl.search.threat_tables import threat_tables
 
+Mark = tuple[list[int], list[tuple[Any, ...]], int, NDArray[np.int8]]
 Window = tuple[int, tuple[int, ...]]  # its cells as bits, and one by one
 
 
@@ -81,6 +83,14 @@ class ThreatBoard:
         self.key ^= 1 << (cell if colour == BLACK else cell + self.area)
         if self.judged:
             self._flat[cell] = EMPTY
+
+    def mark(self) -> Mark:
+        """Return what `return_to` needs to come back to these stones."""
+        return self.codes.copy(), self.threats.copy(), self.key, self._cells.copy()
+
+    def return_to(self, mark: Mark) -> None:
+        """Put everything back as it was: a search that is broken off takes back nothing."""
+        self.codes[:], self.threats[:], self.key, self._cells[:] = mark
 
     def _bit(self, cell: int, colour: int) -> int:
         return 1 << (cell if colour == BLACK else cell + self.area)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from env import BLACK, WHITE
-from rl.search.budget import Budget
+from rl.search.budget import Budget, BudgetSpent
 from rl.search.fours import ANYWHERE, FOREVER, FourSearch, Line
 from rl.search.threat_board import ThreatBoard
 
@@ -58,6 +58,10 @@ class Position:
         """Note that the attacker wins here, or that no win will be found."""
         self.proof, self.disproof = (0, NEVER) if won else (NEVER, 0)
 
+    def close(self) -> None:
+        """Be as before it was opened."""
+        self.line, self.edges, self.next, self.beaten = None, None, [], {}
+
     def renew(self) -> bool:
         """Take the numbers from the positions that follow; return whether they have changed."""
         if self.edges is None:
@@ -85,13 +89,13 @@ class ThreeSearch:
     alone.
     """
 
-    def __init__(self, board: ThreatBoard, colour: int, budget: Budget, fours: FourSearch, *, wide: bool) -> None:
-        self._board, self._colour, self._budget, self._fours = board, colour, budget, fours
+    def __init__(self, board: ThreatBoard, colour: int, fours: FourSearch, *, wide: bool) -> None:
+        self._board, self._colour, self._fours = board, colour, fours
         self._wide = wide
         self._their_judged = board.judged and colour == WHITE
         self._seen: dict[int, Position] = {}
 
-    def solve(self, must: int | None) -> Position:
+    def solve(self, must: int | None, budget: Budget) -> Position:
         """Return the position on the board, the attacker to move, proved or refuted with all that it rests on.
 
         must  the cell where the other side would complete five, None if there is none
@@ -99,6 +103,7 @@ class ThreeSearch:
         Refuted means that no such win was found, not that there is none: a look for a win by fours stops after FEW
         nodes. Raises BudgetSpent.
         """
+        self._budget = budget
         root = self._attack(must)
         position, path = root, []
         while not root.settled:
@@ -142,16 +147,20 @@ class ThreeSearch:
         return position
 
     def _look_for_fours(self, position: Position, most: int) -> None:
-        position.line = self._fours.find(position.must, FEW, most)
+        position.line = self._fours.find(position.must, self._budget, FEW, most)
         if position.line is not None:
             position.settle(won=True)
 
     def _open(self, position: Position) -> None:
-        """Find the moves that are worth a look."""
-        if position.attacking:
-            self._open_attack(position)
-        else:
-            self._open_defence(position)
+        """Find the moves that are worth a look, all of them or none."""
+        try:
+            if position.attacking:
+                self._open_attack(position)
+            else:
+                self._open_defence(position)
+        except BudgetSpent:
+            position.close()
+            raise
 
     def _open_attack(self, position: Position) -> None:
         self._look_for_fours(position, FOREVER)
@@ -190,7 +199,7 @@ class ThreeSearch:
 
     def _open_defence(self, position: Position) -> None:
         board, colour = self._board, self._colour
-        menace = self._fours.find(None, FEW)
+        menace = self._fours.find(None, self._budget, FEW)
         counters = [cell for cell in board.fours(-colour) if not self._is_illegal(cell)]
         if menace is None or any(self._threats_back(cell) > 1 for cell in counters):
             position.settle(won=False)

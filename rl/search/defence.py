@@ -1,0 +1,75 @@
+"""What the other side threatens to do by force, and which moves do not stop it.
+Each search goes on where it was broken off when it is asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from env import Board
+from rl.search.budget import Budget, BudgetSpent
+from rl.search.forced_wins import Proof, Prover, Win, main_line
+from rl.search.fours import ANYWHERE
+
+
+class Defence:
+    """The other side's forced wins in one position: the menace, if it were to move now, and those after each move.
+
+    is_quiet  whether no menace is to be found
+    proofs    of each proof that was found, the menace's first, the cells on which it lets stones fall
+    losses    the moves that are known to lose, with what the other side does then
+    """
+
+    def __init__(self, board: Board) -> None:
+        self._board = board.copy()
+        self._menacing = Prover(board, -board.to_move, threes=True)
+        self._provers: dict[int, Prover] = {}
+        self.proofs: list[set[int]] = []
+        self.is_quiet = False
+        self.losses: dict[int, Win] = {}
+
+    def look(self, budget: Budget) -> None:
+        """Go on looking for the menace."""
+        if not self.proofs and not self.is_quiet:
+            try:
+                proof = self._menacing.prove(budget)
+            except BudgetSpent:
+                return
+            self.is_quiet = proof is None
+            if proof is not None:
+                self.proofs.append(cells_of(proof))
+
+    def loses(self, cell: int, budget: Budget) -> bool:
+        """Whether a move is known to lose, after another look."""
+        if cell not in self.losses:
+            after = self._board.copy()
+            after.play(cell)
+            if after.is_over:
+                return False
+            if cell not in self._provers:
+                self._provers[cell] = Prover(after, after.to_move, threes=True)
+            try:
+                proof = self._provers[cell].prove(budget)
+            except BudgetSpent:
+                return False
+            if proof is not None:
+                self.losses[cell] = Win(tuple(main_line(after, proof)))
+                self.proofs.append(cells_of(proof))
+        return cell in self.losses
+
+    def hopeful(self, cells: Iterable[int]) -> set[int]:
+        """Return those of `cells` that are not known to lose and lie in the way of most proofs; none if all lose.
+
+        A move that is no part of a proof hardly disturbs it, though it was found for another move.
+        """
+        left = {cell: sum(cell in proof for proof in self.proofs) for cell in cells if cell not in self.losses}
+        most = max(left.values(), default=0)
+        return {cell for cell, count in left.items() if count == most}
+
+
+def cells_of(proof: Proof) -> set[int]:
+    """Return all cells on which the proof lets stones fall."""
+    cells = {proof.move, *proof.replies, *(cell for cell in proof.rest if cell != ANYWHERE)}
+    for after in proof.replies.values():
+        cells |= cells_of(after)
+    return cells

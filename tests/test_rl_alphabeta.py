@@ -16,7 +16,7 @@ from rl.agents.alphabeta import DEFAULT, SLOW, AlphaBetaAgent, Settings, phase
 from rl.search import insights as insights_module
 from rl.search.budget import Budget
 from rl.search.forced_wins import forced_win
-from rl.search.insights import insights, threes_share, urgent
+from rl.search.insights import WIDTH, insights, threes_share, urgent
 from rl.search.minimax import DECIDED, WIN, winning
 from rl.search.rule_file import DEFAULT as DEFAULT_RULES
 from rl.search.rule_file import default_rules

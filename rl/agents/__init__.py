@@ -57,7 +57,7 @@ def make_agent(spec: str) -> Agent:
     priority                            win > block > own four > block four > own three > near; random within a class
     threat                              win > block > two threats at once > stop them > make one > stop one; all rules
     alphabeta[:slow|:phased][,time=S,nodes=N,depth=D,width=N,rules=FILE]
-                                        looks ahead for S seconds (default: 1.5), N nodes or D moves, trying the N most
+                                        looks ahead for S seconds (default: 1.5), N nodes or D moves, trying the 12 (or N) most
                                         promising cells, by the rules of FILE, which it reads again when it changes;
                                         phased: 6, 4 and 8 moves in opening, middle and endgame; slow: 15,000 nodes too
     shapes:NAME                         to train against: attack, forcing, race, lines, defence, wall, balanced;
@@ -200,7 +200,7 @@ def _make_alphabeta(spec: str, argument: str, options: dict[str, str]) -> Agent:
         raise AgentSpecError(f"'alphabeta' takes no {argument!r} in {spec!r}; {closest(argument, ['slow', 'phased'])}")
     kind = kinds[argument]
     path = options.pop("rules", None)
-    taken = _take(spec, options, time=kind.seconds, nodes=kind.nodes, depth=kind.depth, width=math.inf)
+    taken = _take(spec, options, time=kind.seconds, nodes=kind.nodes, depth=kind.depth, width=kind.width or math.inf)
     for key, value in taken.items():
         if key == "time" and not 0 <= value < math.inf:
             raise AgentSpecError(f"time in {spec!r} must be a number of seconds")

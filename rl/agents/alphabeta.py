@@ -17,7 +17,7 @@ from rl.agents.base import Thinker
 from rl.sampling import RandomSource
 from rl.search.account import EvaluationRules
 from rl.search.budget import Budget, undisturbed
-from rl.search.insights import insights, urgent
+from rl.search.insights import WIDTH, insights, urgent
 from rl.search.rule_file import default_rules
 from rl.search.search import DEEPEST
 
@@ -40,7 +40,7 @@ class Settings:
     seconds: float = 1.5
     nodes: float = math.inf
     depth: int = DEEPEST
-    width: int | None = None
+    width: int | None = WIDTH
     phased: bool = False
 
 

@@ -20,6 +20,7 @@ from rl.search.search import DEEPEST, Insight, Search
 
 FOURS_SHARE, THREES_SHARE, MENACE_SHARE, DEFENCE_SHARE = 0.1, 0.2, 0.15, 0.2  # of what is left when it is their turn
 MORE_A_SECOND, MOST_SHARE = 0.25, 0.6  # the share for threes grows with the time: see `threes_share`
+WIDTH = 12  # candidates of a position that alpha-beta tries: depth is worth more than the others
 MOST_PROVING = 20_000  # nodes for a proof if there is no clock ...
 MOST_TESTING = 3_000  # ... and for a look at what the other side threatens
 
@@ -30,7 +31,7 @@ def insights(
     budget: Budget,
     depth: int = DEEPEST,
     *,
-    width: int | None = None,
+    width: int | None = WIDTH,
     region: NDArray[np.bool_] | None = None,
 ) -> Iterator[Insight]:
     """Yield better and better answers to what the side to move should play.

@@ -218,8 +218,8 @@ def test_the_search_is_told_the_phase_and_the_settings(stones, monkeypatch):
         make_agent(spec).choose(board, RNG)
     depth, region = phase(board)
     near = None if region is None else region.tolist()
-    assert told == [(depth, 7, math.inf, near), (3, None, math.inf, near), (depth, None, 15_000, near),
-                    (9, None, 5, None)]  # fmt: skip
+    assert told == [(depth, 7, math.inf, near), (3, WIDTH, math.inf, near), (depth, WIDTH, 15_000, near),
+                    (9, WIDTH, 5, None)]  # fmt: skip
 
 
 def test_specs():

@@ -57,9 +57,9 @@ def make_agent(spec: str) -> Agent:
     priority                            win > block > own four > block four > own three > near; random within a class
     threat                              win > block > two threats at once > stop them > make one > stop one; all rules
     alphabeta[:slow|:phased][,time=S,nodes=N,depth=D,width=N,rules=FILE]
-                                        looks ahead for S seconds (default: 1.5), N nodes or D moves, trying the 12 (or N) most
-                                        promising cells, by the rules of FILE, which it reads again when it changes;
-                                        phased: 6, 4 and 8 moves in opening, middle and endgame; slow: 15,000 nodes too
+                                        looks ahead for S seconds (default: 1.5), N nodes or D moves, trying the N most
+                                        promising cells (default: 12), by the rules of FILE, which it reads again when it
+                                        changes; phased: 6, 4 and 8 moves in opening, middle and endgame; slow: 15,000 nodes too
     shapes:NAME                         to train against: attack, forcing, race, lines, defence, wall, balanced;
                                         these three kinds take ,noise=P: with that chance, a random move
     policy[:PATH][,temperature=T,views=8]

@@ -63,9 +63,7 @@ class AlphaBetaAgent(Thinker):
         """A legal cell for the side to move. `rng` is not drawn from."""
         return self.think(board, rng, seconds=math.inf, stopped=None)
 
-    def think(
-        self, board: Board, rng: RandomSource, *, seconds: float, stopped: Callable[[], bool] | None
-    ) -> int:
+    def think(self, board: Board, rng: RandomSource, *, seconds: float, stopped: Callable[[], bool] | None) -> int:
         """A legal cell for the side to move, within `seconds` and the agent's own limits."""
         if board.is_over:
             raise IllegalMoveError(f"{self.name} has nothing to choose: the game is over in {board!r}")

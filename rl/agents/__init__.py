@@ -58,8 +58,9 @@ def make_agent(spec: str) -> Agent:
     threat                              win > block > two threats at once > stop them > make one > stop one; all rules
     alphabeta[:slow|:phased][,time=S,nodes=N,depth=D,width=N,rules=FILE]
                                         looks ahead for S seconds (default: 1.5), N nodes or D moves, trying the N most
-                                        promising cells (default: 12), by the rules of FILE, which it reads again when it
-                                        changes; phased: 6, 4 and 8 moves in opening, middle and endgame; slow: 15,000 nodes too
+                                        promising cells (default: 12), by the rules of FILE, which it reads again when
+                                        it changes; phased: 6, 4 and 8 moves in opening, middle and endgame; slow:
+                                        15,000 nodes too
     shapes:NAME                         to train against: attack, forcing, race, lines, defence, wall, balanced;
                                         these three kinds take ,noise=P: with that chance, a random move
     policy[:PATH][,temperature=T,views=8]

@@ -158,7 +158,7 @@ class Processes(Fleet[Value, Batch, Result]):
         self._value = pickle.dumps(value)
         self._version += 1
         for worker in self._workers:
-            if len(worker.jobs) > 1:  # what waits there has not begun
+            if worker.jobs:  # of which only one has begun, if any
                 with suppress(OSError):  # it has died, which `take` will see
                     self._send_value(worker)
         return self._version

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from nn.layers import FloatArray, Layer, NonFiniteError, ShapeError
+from nn.layers import FloatArray, Layer, NonFiniteError, ShapeError, check_numbers
 from nn.network import Sequential
 from nn.norm import Dropout, UniformSource
 from nn.weights import WeightsError, check_array, check_names, load_arrays, save_arrays
@@ -212,6 +212,7 @@ class BoardNet(Sequential):
         if x.ndim != 4 or x.shape[1:] != wanted:
             got = f"{type(self).__name__}: got x {x.shape}"
             raise ShapeError(f"{got}, wanted (N, {wanted[0]}, {wanted[1]}, {wanted[2]})")
+        check_numbers(type(self).__name__, "x", x)
         return x.astype(self.dtype, copy=False)
 
     def _checked_slope(self, d_out: FloatArray) -> FloatArray:
@@ -219,6 +220,7 @@ class BoardNet(Sequential):
         if d_out.ndim != 2 or d_out.shape[1] != self.outputs:
             what = "d_logits" if self.outputs == self.height * self.width else "d_out"
             raise ShapeError(f"{type(self).__name__}: got {what} {d_out.shape}, wanted (N, {self.outputs})")
+        check_numbers(type(self).__name__, "d_out", d_out)
         return d_out
 
     def _finite(self, out: FloatArray) -> FloatArray:

@@ -4,16 +4,19 @@ import numpy as np
 import pytest
 
 from nn import (
+    NETS,
     BatchNorm2D,
     Conv2D,
     Dense,
     Dropout,
     Flatten,
+    NoForwardError,
     NumberError,
     ReLU,
     Residual,
     ShapeError,
     Tanh,
+    make_net,
 )
 from nn.branches import Branches
 from nn.lines import LineWindows, SumOverWays
@@ -69,3 +72,22 @@ def test_an_x_without_positions_is_not_flattened():
     for shape in ((), (3,)):
         with pytest.raises(ShapeError, match=r"Flatten: got x \(.*wanted \(N, ...\)"):
             Flatten().forward(np.zeros(shape))
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_networks_refuse_them_too(name):
+    net = make_net(name, 4, 4, rng=np.random.default_rng(1))
+    x = (RNG.random((3, net.planes, 4, 4)) < 0.3).astype(np.float32)
+    out = net.forward(x)
+    for kind in KINDS:
+        for call in (net.forward, net.predict):
+            with pytest.raises(NumberError, match=f"{type(net).__name__}: got x of .* wanted real numbers"):
+                call(x.astype(kind))
+        for back in (net.backward, net.add_gradients):
+            with pytest.raises(NumberError, match=f"{type(net).__name__}: got d_out of"):
+                back(out.astype(kind))
+    for back in (net.backward, net.add_gradients):
+        for count in (2, 4):
+            with pytest.raises((ShapeError, NoForwardError), match=f"slopes of {count} positions|wanted .*3"):
+                back(np.zeros((count, net.outputs), np.float32))
+    net.backward(out)

@@ -112,8 +112,9 @@ def test_the_choice_is_the_nth_of_the_best_legal_cells(count, height, width, win
     best = value == value.max(axis=1, keepdims=True)
     uniforms = rng.random(count)
     uniforms[: count // 2] = np.nextafter(1.0, 0.0)  # times k it may round up to k
-    assert np.array_equal(greedy_choice(own, other, legal, win_length, uniforms), inverse_cdf(best, uniforms))
-    first = greedy_choice(own, other, legal, win_length, np.zeros(count))
+    stones = np.stack([own, other], axis=1)
+    assert np.array_equal(greedy_choice(stones, legal, win_length, uniforms), inverse_cdf(best, uniforms))
+    first = greedy_choice(stones, legal, win_length, np.zeros(count))
     assert np.array_equal(first, value.argmax(axis=1))
 
 

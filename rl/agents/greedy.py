@@ -96,7 +96,6 @@ class GreedyAgent(BatchAgent):
 
     def choose_positions(self, positions: Positions, rng: RandomSource) -> IntArray:
         """One legal cell a position. Returns (N,) int64."""
-        stones = positions.planes.astype(np.bool_, copy=False)
-        own, other = stones[:, 0], stones[:, 1]  # (N, H, W)
-        uniforms = np.zeros(len(own)) if self.first_of_ties else draw_uniforms(rng, len(own))
-        return greedy_choice(own, other, positions.legal, positions.win_length, uniforms, self.sharp)
+        stones = positions.planes.astype(np.bool_, copy=False)  # (N, 2, H, W)
+        uniforms = np.zeros(len(stones)) if self.first_of_ties else draw_uniforms(rng, len(stones))
+        return greedy_choice(stones, positions.legal, positions.win_length, uniforms, self.sharp)

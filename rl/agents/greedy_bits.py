@@ -11,7 +11,7 @@ What the definition asks of one cell becomes a few ANDs and ORs of whole planes.
 the cell would join on the negative and on the positive side of a line,
 
     a >= k           there is a stone 1, 2, ... k steps back
-    a + b >= j       OR over i of (a >= i) & (b >= j - i)
+    a + b >= j       either is, or the shorter is at least i and the longer at least j - i, for an i up to j / 2
     open behind      OR over k of (a >= k) & empty k + 1 steps back
 
 and "the digit is at least 5, 4, 3, 2, 1" are five planes, to be ORed over lines (and colours).
@@ -82,16 +82,20 @@ def at_least(stones: Words, empty: Words, height: int, width: int, win_length: i
     runs = [own, *(walled() for _ in range(win_length - 2))]  # runs[k]: stones here and on the k slots before
     levels = np.zeros((5, height * across * words), dtype=np.uint64)
     one, two, three, four, five = levels[:, :size]
-    part, reach, behind_open, ahead_open = np.empty((4, size), dtype=np.uint64)
+    part, behind_open, ahead_open, *room = np.empty((3 + len(runs) + len(runs) // 2, size), dtype=np.uint64)
     for step in (1, across, across + 1, across - 1):
         for k in range(1, len(runs)):
             np.bitwise_and(seen(own, 0), seen(runs[k - 1], -step), out=seen(runs[k], 0))
         behind = [seen(run, -step) for run in runs]  # behind[k]: a >= k + 1
         ahead = [seen(run, (k + 1) * step) for k, run in enumerate(runs)]  # ahead[k]: b >= k + 1
-        behind_open[...], ahead_open[...] = seen(free, -step), seen(free, step)
-        for k in range(len(runs)):
-            np.bitwise_or(behind_open, np.bitwise_and(behind[k], seen(free, -(k + 2) * step), part), behind_open)
-            np.bitwise_or(ahead_open, np.bitwise_and(ahead[k], seen(free, (k + 2) * step), part), ahead_open)
+        for way, side, opened in ((-step, behind, behind_open), (step, ahead, ahead_open)):
+            before = seen(free, way)
+            for k, run in enumerate(side[:-1]):  # the last of them is a five, open or not
+                before = np.bitwise_or(before, np.bitwise_and(run, seen(free, (k + 2) * way), part), opened)
+            if before is not opened:
+                opened[...] = before
+        either = list(map(np.bitwise_or, behind, ahead, room))  # either[k]: the longer of both >= k + 1
+        both = list(map(np.bitwise_and, behind, ahead, room[len(runs) :]))  # both[k]: the shorter
         somewhere = np.bitwise_or(behind_open, ahead_open, ahead_open)
         negative = np.bitwise_and(behind_open, behind[0], behind_open)
         for joined, sure, likely, condition in (
@@ -102,9 +106,11 @@ def at_least(stones: Words, empty: Words, height: int, width: int, win_length: i
         ):
             if joined < 1:
                 break
-            np.bitwise_or(behind[joined - 1], ahead[joined - 1], reach)  # reach: a + b >= joined
-            for k in range(1, joined):
-                np.bitwise_or(reach, np.bitwise_and(behind[k - 1], ahead[joined - k - 1], part), reach)
+            reach = either[joined - 1]  # made a + b >= joined; no smaller number asks for it
+            for k in range(1, (joined + 1) // 2):
+                np.bitwise_or(reach, np.bitwise_and(both[k - 1], either[joined - k - 1], part), reach)
+            if joined % 2 == 0:
+                np.bitwise_or(reach, both[joined // 2 - 1], reach)
             np.bitwise_or(sure, reach, sure)
             if likely is not sure:
                 np.bitwise_or(likely, np.bitwise_and(reach, condition, part), likely)
@@ -129,31 +135,34 @@ def greedy_digits(stones: Bools, empty: Bools, win_length: int) -> NDArray[np.ui
 
 
 def greedy_choice(
-    own: Bools, other: Bools, legal: Bools, win_length: int, uniforms: NDArray[np.float64], sharp: bool = False
+    stones: Bools, legal: Bools, win_length: int, uniforms: NDArray[np.float64], sharp: bool = False
 ) -> NDArray[np.int64]:
     """A legal cell with the largest digit for either colour on each board; among k equals the floor(uniform * k)-th.
 
-    own, other (N, H, W), legal (N, A); uniforms (N,) in [0, 1), all 0 for the first of equals. If `sharp`, a win of
-    one's own counts for more than any other cell. Returns (N,) cells.
+    stones (N, 2, H, W), one's own and the other's, legal (N, A); uniforms (N,) in [0, 1), all 0 for the first of
+    equals. If `sharp`, a win of one's own counts for more than any other cell. Returns (N,) cells.
     """
-    count, height, width = own.shape
+    count, _, height, width = stones.shape
     chosen = np.empty(count, dtype=np.int64)
     for first in range(0, count, AT_ONCE):
         some = slice(first, first + AT_ONCE)
-        mine, theirs = pack(whole_words(own[some])), pack(whole_words(other[some]))
+        mine, theirs = np.split(pack(whole_words(stones[some])), 2)
         empty = ~(mine | theirs)
         allowed = pack(whole_words(legal[some]))
-        both = at_least(np.hstack([mine, theirs]), np.hstack([empty, empty]), height, width, win_length)
-        ours, others = np.split(both, 2, axis=2)
-        levels = [*(ours | others), ours[-1]] if sharp else [*(ours | others)]
+        sides = at_least(np.hstack([mine, theirs]), np.hstack([empty, empty]), height, width, win_length)
+        ours, others = np.split(sides, 2, axis=2)
+        levels = ours | others  # (5, A, words)
+        if sharp:
+            levels = np.concatenate([levels, ours[-1:]])
+        levels &= allowed
+        reached = np.bitwise_or.reduce(levels, axis=1)  # by some cell of the board
         candidates = np.zeros_like(allowed)
         undecided = ~np.zeros_like(allowed[0])  # the boards on which no cell has reached any level yet
-        for level in (*levels[::-1], allowed):
-            fits = level & allowed
-            here = np.bitwise_or.reduce(fits, axis=0) & undecided
-            candidates |= fits & here
-            undecided &= ~here
-        ones, order = unpack(candidates), dealt(len(own[some]))
+        for level, boards in zip(levels[::-1], reached[::-1], strict=True):
+            candidates |= level & (boards & undecided)
+            undecided &= ~boards
+        candidates |= allowed & undecided
+        ones, order = unpack(candidates), dealt(len(legal[some]))
         if first + len(order) > count:  # there are boards that only fill up the words
             ones, order = ones[:, order < count - first], order[order < count - first]
         chosen[first + order] = nth_set(ones, uniforms[first + order])

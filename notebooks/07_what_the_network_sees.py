@@ -17,7 +17,8 @@
 # the slopes are that flow back through the layers.
 #
 # The policy plays four in a row on 6 x 6. How it was made stands in `notebooks/data/README.md`; put `policy.npz` of a run of
-# your own in its place and look at that.
+# your own in its place and look at that, if its network is a `PolicyNet` as the quick preset's is. (The networks of the
+# full board read lines instead of windows, see `nn/line_policy_net.py`.)
 
 # %%
 import numpy as np

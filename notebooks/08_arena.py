@@ -30,10 +30,10 @@ import experiments
 from env import Board
 from experiments.arena_plots import rating_chart, result_matrix
 from experiments.game_files import read_games
-from experiments.standings import Standings, table
+from experiments.standings import standings_of, table
 from rl.agents import make_agent
 from rl.arena import compare, wilson_interval
-from rl.elo import DRAW, ELO, LOSS, WIN, chances, fit
+from rl.elo import DRAW, ELO, LOSS, WIN, chances
 from rl.match import play_games
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -118,12 +118,8 @@ ax.legend(fontsize="small");
 
 # %%
 games = read_games(Path("data/ladder.txt"))  # each game is replayed while it is read
-players = sorted({game.black for game in games})
-results = np.zeros((len(players), len(players), 3), dtype=np.int64)  # black, white, outcome
-for game in games:
-    outcome = {1: WIN, 0: DRAW, -1: LOSS}[game.winner]
-    results[players.index(game.black), players.index(game.white), outcome] += 1
-standings = Standings(tuple(players), results, fit(results))
+standings = standings_of(games)
+players, results = standings.players, standings.results  # results (K, K, 3): black, white, outcome
 print(table(standings))
 
 # %%
@@ -156,11 +152,8 @@ for game in games:
     pairs.setdefault(frozenset((game.black, game.white)), []).append(game)
 lengths, paths = list(range(10, 61, 10)), {name: [] for name in players if name != "random"}
 for length in lengths:
-    some = np.zeros_like(results)
-    for game in (game for those in pairs.values() for game in those[:length]):
-        outcome = {1: WIN, 0: DRAW, -1: LOSS}[game.winner]
-        some[players.index(game.black), players.index(game.white), outcome] += 1
-    found = fit(some, anchor=players.index("greedy")).players
+    some = [game for those in pairs.values() for game in those[:length]]
+    found = standings_of(some, players, anchor=players.index("greedy")).ratings.players
     for name, path in paths.items():
         path.append(found[players.index(name)])
 
@@ -216,8 +209,8 @@ print(f"black won {black.wins}, drew {black.draws}, lost {black.losses}")
 assert worth.low < worth.value < worth.high
 
 # %% [markdown]
-# Not sure enough. These games begin from four random stones, and most were decided by strength or drawn. On 6 x 6 with four in a row, the three shipped runs tell more: the verdict is 500 games with each
-# colour against greedy.
+# Not sure enough. These games begin from four random stones, and most were decided by strength or drawn. On 6 x 6 with
+# four in a row, the three shipped runs tell more: the verdict is 500 games with each colour against greedy.
 
 # %%
 runs = sorted((Path(experiments.__file__).parent / "results" / "quick").glob("s*"))

@@ -1,0 +1,92 @@
+"""What the other side threatens: found as if one had passed, and which moves lie in its way."""
+
+import re
+
+import numpy as np
+import pytest
+
+from env import Board
+from env.coords import parse_cell
+from rl.search.budget import Budget
+from rl.search.defence import Defence
+from rl.search.forced_wins import Win, forced_win
+from rl.search.insights import insights
+from rl.search.minimax import candidates
+from rl.search.rule_file import default_rules
+from rl.search.search import Search
+
+MENACED = Board.from_moves([84, 140, 99, 94, 69, 114, 85])  # black will win by threes and fours; white is to move
+
+
+def cells(names: str) -> set[int]:
+    return {parse_cell(name, 15, 15) for name in re.findall(r"[a-z]\d+", names)}
+
+
+def known(board: Board) -> Defence:
+    defence = Defence(board)
+    defence.look(Budget())
+    return defence
+
+
+def test_an_open_three_is_a_menace_and_its_stops_are_hopeful() -> None:
+    board = Board.from_moves([parse_cell(name, 15, 15) for name in ("h8", "a1", "i8", "a15", "j8")])
+    defence = known(board)
+    assert not defence.is_quiet and defence.proofs
+    hopeful = defence.hopeful(candidates(board))
+    assert hopeful and hopeful <= cells("f8 g8 k8 l8 m8") & defence.proofs[0]
+
+
+def test_where_nothing_is_threatened_everything_is_hopeful() -> None:
+    board = Board.from_moves([112, 113])
+    defence = known(board)
+    assert defence.is_quiet and defence.proofs == []
+    assert defence.hopeful([1, 2, 3]) == {1, 2, 3}
+
+
+def test_moves_that_lose_are_found_and_those_outside_a_proof_do_lose() -> None:
+    defence = known(MENACED)
+    everything = candidates(MENACED)
+    outside = [cell for cell in everything if cell not in defence.hopeful(everything)]
+    assert len(outside) > len(everything) / 2
+    for cell in outside[::12]:
+        assert defence.loses(cell, Budget(nodes=20_000)) and cell in defence.losses
+        after = MENACED.copy()
+        after.play(cell)
+        assert forced_win(after, Budget(nodes=20_000), threes=True) is not None
+    assert not defence.losses.keys() & defence.hopeful(everything)
+
+
+def test_each_proof_narrows_what_is_hopeful_until_nothing_is_left() -> None:
+    defence = known(MENACED)
+    hopeful = defence.hopeful(candidates(MENACED))
+    for cell in sorted(hopeful)[:4]:
+        before = len(defence.proofs)
+        if defence.loses(cell, Budget(nodes=5000)):
+            assert len(defence.proofs) == before + 1
+            assert cell not in defence.hopeful(hopeful)
+    defence.losses |= {cell: Win((cell,)) for cell in hopeful}
+    assert defence.hopeful(hopeful) == set()
+
+
+def test_what_is_broken_off_is_gone_on_with() -> None:
+    defence = Defence(MENACED)
+    looks = 0
+    while not defence.proofs and not defence.is_quiet and looks < 5000:
+        defence.look(Budget(nodes=40))
+        looks += 1
+    assert defence.proofs and looks > 1
+    assert defence.proofs[0] == known(MENACED).proofs[0]
+
+
+@pytest.mark.parametrize("nodes", [100, 400, 1600, 6400])
+def test_whenever_the_budget_is_spent_no_barred_move_is_the_last_word(
+    nodes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searches = []
+    made = Search.__init__
+    monkeypatch.setattr(Search, "__init__", lambda self, *a, **k: (searches.append(self), made(self, *a, **k))[1])
+    *_, last = insights(MENACED, default_rules(), Budget(nodes=nodes))
+    legal = np.flatnonzero(MENACED.legal_mask())
+    assert last.line[0] in legal
+    if last.depth:
+        assert last.line[0] not in searches[0].barred or last.worth < 0

@@ -108,6 +108,9 @@ def plan_from(config: Mapping[str, Any], where: str) -> Plan:
     _check_players(players, config["anchor"])
     if not 2 <= games <= MOST_GAMES or games % 2:
         raise UserError(f"--games {games}: games come in pairs; name an even number from 2 to {MOST_GAMES:,}")
+    for key in ("seed", "opening_plies"):
+        if config[key] < 0:
+            raise UserError(f"{where}: {key} is {config[key]}; 0 is the least")
     if config["sprt"] and len(players) != 2:
         raise UserError(f"--sprt compares two players; {len(players)} were named")
     if changed := [path for path, seal in _fingerprints(players).items() if config["files"].get(path) != seal]:
@@ -120,7 +123,7 @@ def plan_from(config: Mapping[str, Any], where: str) -> Plan:
         setting.board()  # or there is no such board, and nothing of its size is made
         given = [parse_opening(str(text), setting.board()) for text in config["openings"]]
         sprt = Sprt(*map(float, config["sprt"])) if config["sprt"] else None
-    except (OpeningError, ValueError, TypeError) as error:
+    except (OpeningError, ValueError, TypeError, OverflowError) as error:
         raise UserError(f"{where}: {error}") from None
     plies, seed = config["opening_plies"], config["seed"]
     return Plan(

@@ -37,7 +37,7 @@ def play_watched(
     """Play all games to their end and return the learner's decisions; arguments and result as those of `play`.
 
     `memory` is the caller's to keep from one batch of games to the next, empty at first: what the networks watch takes
-    some 150 MB for 2,000 games on 15x15, and memory fresh from the system is slow.
+    some 110 MB for 2,000 games on 15x15, and memory fresh from the system is slow.
     Without `symmetric` the games are those that `play` plays, rounding errors of the networks apart.
     """
     views = Views(games.height, games.width)

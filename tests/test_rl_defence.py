@@ -1,8 +1,8 @@
 """What the other side threatens: found as if one had passed, and which moves lie in its way."""
 
 import re
+from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from env import Board
@@ -11,7 +11,7 @@ from rl.search.budget import Budget
 from rl.search.defence import Defence
 from rl.search.forced_wins import Win, forced_win
 from rl.search.insights import insights
-from rl.search.minimax import candidates
+from rl.search.minimax import DECIDED, candidates
 from rl.search.rule_file import default_rules
 from rl.search.search import Search
 
@@ -78,15 +78,16 @@ def test_what_is_broken_off_is_gone_on_with() -> None:
     assert defence.proofs[0] == known(MENACED).proofs[0]
 
 
-@pytest.mark.parametrize("nodes", [100, 400, 1600, 6400])
-def test_whenever_the_budget_is_spent_no_barred_move_is_the_last_word(
-    nodes: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("moves", "nodes"), [(MENACED.moves, 400), (MENACED.moves, 1600), ((80, 157, 110, 174, 95, 125, 109), 5000)]
+)
+def test_when_the_budget_is_spent_no_barred_move_has_the_last_word(
+    moves: Sequence[int], nodes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In the last of these, the best move of a finished depth is found to lose at the next one, and time runs out."""
     searches = []
     made = Search.__init__
     monkeypatch.setattr(Search, "__init__", lambda self, *a, **k: (searches.append(self), made(self, *a, **k))[1])
-    *_, last = insights(MENACED, default_rules(), Budget(nodes=nodes))
-    legal = np.flatnonzero(MENACED.legal_mask())
-    assert last.line[0] in legal
-    if last.depth:
-        assert last.line[0] not in searches[0].barred or last.worth < 0
+    *_, last = insights(Board.from_moves(moves), default_rules(), Budget(nodes=nodes))
+    assert last.depth and last.worth > -DECIDED
+    assert last.line[0] not in searches[0].barred

@@ -24,7 +24,7 @@ from rl.search.rule_file import default_rules
 from rl.search.search import Search
 from rl.search.threat_board import ThreatBoard
 from rl.search.threat_tables import ThreatTables, threats_by_definition, threes_by_definition
-from rl.search.threes import ThreeSearch
+from rl.search.threes import Position, ThreeSearch
 
 ROOT = Path(__file__).parents[1]
 WINS = Path(__file__).parent / "data" / "tactics" / "wins.json"
@@ -312,6 +312,25 @@ def test_a_search_that_is_broken_off_again_and_again_proves_the_same() -> None:
         assert proof is not None
         if proof.plies <= 11:
             follow(board, proof)
+
+
+def test_a_position_is_opened_as_a_whole_or_not_at_all() -> None:
+    """Half of the replies would be taken for all of them."""
+    ground, spent = ThreatBoard(board_of("h8a1i8a15j8c1h9c15i10e1")), 0  # black has made threes
+    for nodes in range(32):
+        fours, position = FourSearch(ground, BLACK), Position(False)
+        search = ThreeSearch(ground, BLACK, fours, wide=False)
+        search._budget, fours._nodes = Budget(nodes=0), 31 - nodes  # so many nodes pass before the budget is asked
+        stones = ground.mark()
+        try:
+            search._open(position)
+        except BudgetSpent:
+            spent += 1
+            assert position.edges is None and position.next == [] and position.beaten == {} and position.line is None
+        else:
+            assert position.edges is not None
+        ground.return_to(stones)
+    assert 2 < spent < 32
 
 
 def test_a_prover_may_ask_as_if_the_other_side_were_to_move() -> None:

@@ -68,8 +68,14 @@ class Defence:
 
 
 def cells_of(proof: Proof) -> set[int]:
-    """Return all cells on which the proof lets stones fall."""
-    cells = {proof.move, *proof.replies, *(cell for cell in proof.rest if cell != ANYWHERE)}
-    for after in proof.replies.values():
-        cells |= cells_of(after)
-    return cells
+    """Return all cells on which the proof lets stones fall. Its parts are shared, and each is looked at once."""
+    cells: set[int] = set()
+    waiting, seen = [proof], {id(proof)}
+    while waiting:
+        part = waiting.pop()
+        cells.update((part.move, *part.replies, *part.rest))
+        for after in part.replies.values():
+            if id(after) not in seen:
+                seen.add(id(after))
+                waiting.append(after)
+    return cells - {ANYWHERE}

@@ -8,6 +8,7 @@ evaluations vary by, being only so many games, is part of that spread.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,16 +16,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.config import Config
 from experiments.metrics import Row
 from experiments.run_dir import read_json
 
 
 def group_by_config(paths: Sequence[Path]) -> list[list[Path]]:
-    """Return the runs grouped so that within a group their configurations differ in the seed alone."""
+    """Return the runs grouped so that within a group their configurations differ in seed and name alone.
+
+    A setting that an older run does not have was at what is its default now.
+    """
+    defaults = json.loads(json.dumps(Config().as_dict()))
     groups: list[tuple[Row, list[Path]]] = []
     for path in paths:
-        config = read_json(path / "config.json")
-        config.pop("seed", None)
+        config = defaults | read_json(path / "config.json") | {"seed": None, "name": None}
         for known, group in groups:
             if known == config:
                 group.append(path)

@@ -22,14 +22,14 @@ from experiments.run_dir import read_json
 
 
 def group_by_config(paths: Sequence[Path]) -> list[list[Path]]:
-    """Return the runs grouped so that within a group their configurations differ in seed and name alone.
+    """Return the runs grouped so that within a group their configurations differ in the seed alone.
 
     A setting that an older run does not have was at what is its default now.
     """
     defaults = json.loads(json.dumps(Config().as_dict()))
     groups: list[tuple[Row, list[Path]]] = []
     for path in paths:
-        config = defaults | read_json(path / "config.json") | {"seed": None, "name": None}
+        config = defaults | read_json(path / "config.json") | {"seed": None}
         for known, group in groups:
             if known == config:
                 group.append(path)

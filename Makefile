@@ -27,8 +27,9 @@ train: .venv/installed
 train-full: .venv/installed
 	$(BIN)/gomoku train $(if $(findstring --resume,$(ARGS)),,--preset full --set known_wins=tests/data/tactics/wins.json) $(ARGS)
 
+# Many tests start a process of their own, which need not compile every file again, whatever the environment says.
 test: lint
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)
 
 bench: .venv/installed
 	$(BIN)/gomoku bench $(ARGS)

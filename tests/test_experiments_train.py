@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments import verdict
 from experiments.__main__ import main
 from experiments.errors import UserError
 from experiments.metrics import read_metrics
@@ -43,6 +44,14 @@ def without_times(run):
 
 def weights(run):
     return (run / "policy.npz").read_bytes()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _blank_curve():
+    """Drawing takes as long as these runs do; those that are spawned draw."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("experiments.plots.learning_curve", lambda ax, *rows: ax)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +278,8 @@ def test_training_starts_from_a_file_of_weights(full_recipe, tmp_path, capsys):
     assert "for 4x4 does not fit a board of 4x5: fc1.weight" in capsys.readouterr().err
 
 
-def test_known_wins_are_told_beside_the_suite(tmp_path, capsys):
+def test_known_wins_are_told_beside_the_suite(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(verdict, "SUITE_SIZE", 10)  # on 15x15 the usual ones take seconds to find
     wins = Path(__file__).parent / "data" / "tactics" / "wins.json"
     few = json.loads(wins.read_text())
     few["positions"] = few["positions"][::50]

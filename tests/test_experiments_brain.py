@@ -147,10 +147,9 @@ def board_lines(stones: list[tuple[int, int]], own: int) -> list[str]:
     return ["BOARD", *(f"{x},{y},{1 if i % 2 == own else 2}" for i, (x, y) in enumerate(stones)), "DONE"]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("rule", list(Rule))
 @pytest.mark.parametrize("size", [5, 15, 20])
-@pytest.mark.parametrize("begins", [True, False])
+@pytest.mark.parametrize(("begins", "end"), [(True, "\n"), (False, "\r\n")])
 def test_whole_games(manager: Callable[..., Manager], end: str, rule: Rule, size: int, begins: bool) -> None:
     brain, board, rng = manager("greedy", end), Board(size, size, rule=rule), np.random.default_rng(size)
     assert brain.ask(f"START {size}") == "OK"

@@ -20,16 +20,19 @@ from experiments.config import Config
 from experiments.metrics import Row
 from experiments.run_dir import read_json
 
+# What a run's weights, apart from chance, do not depend on.
+NOT_LEARNT_WITH = ("seed", "evaluate_every", "evaluation_games", "final_games", "known_wins", "checkpoint_every")
+
 
 def group_by_config(paths: Sequence[Path]) -> list[list[Path]]:
-    """Return the runs grouped so that within a group their configurations differ in the seed alone.
+    """Return the runs grouped so that within a group they learn alike: the seed may differ, and how they are measured.
 
     A setting that an older run does not have was at what is its default now.
     """
     defaults = json.loads(json.dumps(Config().as_dict()))
     groups: list[tuple[Row, list[Path]]] = []
     for path in paths:
-        config = defaults | read_json(path / "config.json") | {"seed": None}
+        config = defaults | read_json(path / "config.json") | dict.fromkeys(NOT_LEARNT_WITH)
         for known, group in groups:
             if known == config:
                 group.append(path)

@@ -185,9 +185,10 @@ def test_the_panel_shows_each_measure_and_passes_over_what_is_absent() -> None:
     assert [bool(ax.get_xlabel()) for ax in axes.ravel()] == [False] * 3 + [True] * 3
 
 
-def test_runs_are_grouped_by_everything_but_the_seed(tmp_path: Path) -> None:
+def test_runs_are_grouped_by_all_that_they_learn_with(tmp_path: Path) -> None:
     configs = {
-        "a1": {"seed": 1, "batch": 64}, "b1": {"seed": 1, "batch": 65}, "a2": {"seed": 2, "batch": 64},
+        "a1": {"seed": 1, "batch": 64}, "b1": {"seed": 1, "batch": 65},
+        "a2": {"seed": 2, "batch": 64, "evaluate_every": 9},
         "a3": {"seed": 3, "batch": 64, "trace": 1.0, "filters": [16, 32]},  # as they are where nothing is said
     }  # fmt: skip
     a1, b1, a2, a3 = (write_run(tmp_path / name, [], config) for name, config in configs.items())

@@ -373,7 +373,8 @@ def test_what_is_kept_helps_and_does_not_grow_for_ever(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("settings", [(5, 6, 5, Rule.STANDARD), (6, 6, 5, Rule.RENJU), (3, 3, 3)])
-def test_whole_games_under_every_rule(settings: tuple[object, ...]) -> None:
+def test_whole_games_under_every_rule(settings: tuple[object, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rl.agents.judges.FARTHEST", 4)  # plies played on: more take time and show no other rule
     rng = np.random.default_rng(11)
     for values in (True, False):
         agent = MctsAgent(a_judge(settings[0], settings[1], values=values), 3, temperature=0.5, noise=0.25)

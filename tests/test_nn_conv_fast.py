@@ -4,45 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from twins_agree import check_twins, gradients, nudged
 
-from nn import ConvPolicyNet, NoForwardError, Sequential
+from nn import ConvPolicyNet, NoForwardError
 from nn.conv_policy_net import FEW
 from nn.gradcheck import check_layer
 
 
 def net_of(rng: np.random.Generator, height: int, width: int, dtype: type, **sizes) -> ConvPolicyNet:
-    net = ConvPolicyNet(height, width, rng=rng, dtype=dtype, **sizes)
-    for parameter in net.parameters():
-        parameter.value += (0.05 * rng.standard_normal(parameter.value.shape)).astype(dtype)  # biases too
-    return net
-
-
-def gradients(net: ConvPolicyNet) -> list[np.ndarray]:
-    """The slopes so far, which are set back to zero."""
-    grads = [parameter.grad.copy() for parameter in net.parameters()]
-    for parameter in net.parameters():
-        parameter.grad.fill(0)
-    return grads
-
-
-def distance(a: np.ndarray, b: np.ndarray, scale: float = 1e-30) -> float:
-    """The largest difference, relative to the largest number or to `scale`, whichever is larger."""
-    return float(np.abs(a - b).max(initial=0) / max(float(np.abs(a).max(initial=0)), scale))
+    return nudged(ConvPolicyNet(height, width, rng=rng, dtype=dtype, **sizes), rng)
 
 
 def compare(net: ConvPolicyNet, x: np.ndarray, d_logits: np.ndarray, tolerance: float) -> None:
-    readable = Sequential(net.layers)
-    logits = readable.forward(x)
-    d_x = readable.backward(d_logits)
-    grads = gradients(net)
-    assert distance(logits, net.forward(x)) < tolerance
-    assert distance(logits, net.predict(x)) < tolerance
-    assert distance(d_x, net.backward(d_logits), 1e-3) < tolerance
-    largest = max(float(np.abs(grad).max()) for grad in grads)  # one bias alone may come out near 0 by cancellation
-    for parameter, wanted, got in zip(net.parameters(), grads, gradients(net), strict=True):
-        assert distance(wanted, got, largest) < tolerance, parameter.name
-    net.add_gradients(d_logits)
-    assert all(distance(a, b, largest) < tolerance for a, b in zip(grads, gradients(net), strict=True))
+    check_twins(net, x, d_logits, tolerance, d_x_scale=1e-3)
 
 
 @settings(max_examples=30, deadline=None)

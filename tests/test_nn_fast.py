@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from twins_agree import check_twins, gradients, nudged
 
 from nn import NoForwardError, PolicyNet, Sequential
 from nn.fast import FEW, few
@@ -13,38 +14,7 @@ from nn.rows import COLUMNS
 
 
 def net_of(rng: np.random.Generator, height: int, width: int, dtype: type, **sizes) -> PolicyNet:
-    net = PolicyNet(height, width, rng=rng, dtype=dtype, **sizes)
-    for parameter in net.parameters():
-        parameter.value += (0.05 * rng.standard_normal(parameter.value.shape)).astype(dtype)  # biases too
-    return net
-
-
-def gradients(net: PolicyNet) -> list[np.ndarray]:
-    """The slopes so far, which are set back to zero."""
-    grads = [parameter.grad.copy() for parameter in net.parameters()]
-    for parameter in net.parameters():
-        parameter.grad.fill(0)
-    return grads
-
-
-def distance(a: np.ndarray, b: np.ndarray, scale: float = 1e-30) -> float:
-    """The largest difference, relative to the largest number or to `scale`, whichever is larger."""
-    return float(np.abs(a - b).max(initial=0) / max(float(np.abs(a).max(initial=0)), scale))
-
-
-def compare(net: PolicyNet, x: np.ndarray, d_logits: np.ndarray, tolerance: float) -> None:
-    readable = Sequential(net.layers)
-    logits = readable.forward(x)
-    d_x = readable.backward(d_logits)
-    grads = gradients(net)
-    assert distance(logits, net.forward(x)) < tolerance
-    assert distance(logits, net.predict(x)) < tolerance
-    assert distance(d_x, net.backward(d_logits)) < tolerance
-    largest = max(float(np.abs(grad).max()) for grad in grads)  # one bias alone may come out near 0 by cancellation
-    for parameter, wanted, got in zip(net.parameters(), grads, gradients(net), strict=True):
-        assert distance(wanted, got, largest) < tolerance, parameter.name
-    net.add_gradients(d_logits)
-    assert all(distance(a, b, largest) < tolerance for a, b in zip(grads, gradients(net), strict=True))
+    return nudged(PolicyNet(height, width, rng=rng, dtype=dtype, **sizes), rng)
 
 
 @settings(max_examples=60, deadline=None)
@@ -57,7 +27,7 @@ def test_random_shapes(height, width, planes, first, second, hidden, count, dtyp
     net = net_of(rng, height, width, dtype, planes=planes, filters=(first, second), hidden=hidden)
     x = rng.standard_normal((count, planes, height, width)).astype(dtype)
     d_logits = rng.standard_normal((count, height * width)).astype(dtype)
-    compare(net, x, d_logits, 1e-5 if dtype is np.float32 else 1e-12)
+    check_twins(net, x, d_logits, 1e-5 if dtype is np.float32 else 1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -67,7 +37,7 @@ def test_sizes_that_take_several_groups_and_batches_and_whole_boards(size, count
     net = net_of(rng, size, size, dtype, hidden=32)
     x = (rng.random((count, 2, size, size)) < 0.2).astype(dtype)
     d_logits = rng.standard_normal((count, size * size)).astype(dtype)
-    compare(net, x, d_logits, 1e-5 if dtype is np.float32 else 1e-12)
+    check_twins(net, x, d_logits, 1e-5 if dtype is np.float32 else 1e-12)
 
 
 @pytest.mark.parametrize("height", range(1, 8))
@@ -76,7 +46,7 @@ def test_row_by_row_over_as_many_rows_as_may_be(height) -> None:
     net = net_of(rng, height, 12, np.float64, planes=3, filters=(2, 3), hidden=5)
     x = rng.standard_normal((2 * COLUMNS // 12 + 1, 3, height, 12))  # three groups, the last one smaller
     assert len(few(len(x), 12)) == 3 and len(x) * 12 > FEW
-    compare(net, x, rng.standard_normal((len(x), height * 12)), 1e-12)
+    check_twins(net, x, rng.standard_normal((len(x), height * 12)), 1e-12)
 
 
 def test_one_net_meets_batches_of_every_size_in_any_order() -> None:
@@ -84,7 +54,7 @@ def test_one_net_meets_batches_of_every_size_in_any_order() -> None:
     net = net_of(rng, 6, 5, np.float64, filters=(3, 4), hidden=7)
     for count in (5, 300, 1, 64, 2, 299, 17):
         x = rng.standard_normal((count, 2, 6, 5))
-        compare(net, x, rng.standard_normal((count, 30)), 1e-12)
+        check_twins(net, x, rng.standard_normal((count, 30)), 1e-12)
 
 
 def test_forward_and_predict_give_the_same_bits_and_arrays_of_their_own() -> None:

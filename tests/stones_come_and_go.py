@@ -24,3 +24,24 @@ def check_stones_that_come_and_go(kept, net, count, moves, tolerance):
         wanted = net.predict(x.reshape(count, 2, net.height, net.width))
         got = kept.logits(np.arange(count))
         assert np.abs(got - wanted).max() <= tolerance * np.abs(wanted).max()
+
+
+def check_moves_and_undos_do_not_wander_off(kept, net):
+    """Hundreds of stones put on one 15x15 board and taken back at once leave the logits of the empty board."""
+    for cell in np.random.default_rng(5).integers(225, size=400).tolist():
+        kept.put_one(0, 0, cell)
+        kept.put_one(0, 0, cell, -1)
+    wanted = net.predict(np.zeros((1, 2, 15, 15), net.dtype))
+    assert np.abs(kept.logits(np.array([0])) - wanted).max() <= 1e-5 * np.abs(wanted).max()
+
+
+def check_logits_are_ones_own(kept):
+    """What one position's logits were does not change with the position, nor when somebody writes on them."""
+    one = np.array([0])
+    before = kept.logits(one)
+    copy = before.copy()
+    kept.put(one, one, np.array([12]))
+    kept.logits(one)[...] = 7
+    assert before.tobytes() == copy.tobytes()
+    kept.reset(one)
+    assert kept.logits(one).tobytes() == copy.tobytes()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from stones_come_and_go import check_stones_that_come_and_go
+from stones_come_and_go import check_logits_are_ones_own, check_stones_that_come_and_go
 
 from env.symmetry import apply
 from nn import LinePolicyNet, LineValueNet, NoForwardError, Sequential, ShapeError
@@ -201,6 +201,10 @@ def test_logits_kept_up_to_date_equal_a_whole_pass(height, width, reach, count, 
     rng = np.random.default_rng(height * width + count)
     net = line_net(rng, height, width, dtype, reach=reach)
     check_stones_that_come_and_go(LineIncremental(net, count), net, count, 24, tolerance)
+
+
+def test_what_logits_returns_is_ones_own():
+    check_logits_are_ones_own(LineIncremental(line_net(np.random.default_rng(6), 5, 5, np.float32), 1))
 
 
 def test_stones_that_come_and_go_leave_no_trace():

@@ -26,7 +26,7 @@ from rl.search.threat_board import ThreatBoard
 NEVER = 1 << 40  # the number of what cannot be done
 FEW = 200  # nodes for one look for a win by fours
 AT_SIGHT = 2  # fours of the wins that are looked for in every new position; longer ones when it is opened
-LATE = 2  # the first proof number of a position after a four; 1 elsewhere
+LATE = 3  # the first proof number of a position after a four, 1 elsewhere; with 2 long proofs take a third more nodes
 Edge = tuple[int, ...]  # the stones from one position to the next: a reply, an attack, or a four with its answer
 
 

@@ -26,7 +26,7 @@ from matplotlib import pyplot as plt
 import experiments
 from experiments.metrics import read_metrics
 from experiments.plots import entropy_curve, learning_curve, training_panel
-from experiments.seed_plots import comparison_figure, last_evaluation, measures
+from experiments.seed_plots import comparison_figure, measures
 from experiments.seeds import evaluations, mean_interval, student_t
 
 results = Path(experiments.__file__).parent / "results"
@@ -103,10 +103,14 @@ recipes = {"the whole recipe": list(runs.values())}
 for folder, name in names.items():
     files = sorted(results.glob(f"ablations/{folder}/s*/metrics.jsonl"))
     recipes[name] = [read_metrics(file) for file in files]
-comparison_figure(plt.figure(figsize=(10, 5.6), layout="constrained"), recipes);
+last = {
+    name: [next(row["evaluation"] for row in reversed(rows) if "evaluation" in row) for rows in seeds]
+    for name, seeds in recipes.items()
+}
+comparison_figure(plt.figure(figsize=(11, 5.2), layout="constrained"), last);
 
 # %%
-ends = {name: [measures(last_evaluation(rows)) for rows in seeds] for name, seeds in recipes.items()}
+ends = {name: [measures(evaluation) for evaluation in seeds] for name, seeds in last.items()}
 blocked = {name: np.array([end["threat blocked"] for end in seeds]) for name, seeds in ends.items()}
 beaten = {name: np.array([end["wins against greedy"] for end in seeds]) for name, seeds in ends.items()}
 for name, seeds in ends.items():

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_run import begin, outcome
 
 from experiments import run_dir
 from experiments.__main__ import main
@@ -34,12 +35,7 @@ from experiments.run_dir import RunDir, new_run_path
 from nn.weights import WeightsError
 
 ROOT = Path(__file__).resolve().parent.parent
-TINY = (
-    "name=tiny", "height=4", "width=4", "win_length=3", "filters=[2, 3]", "hidden=8", "games=96", "games_per_update=32",
-    "batch=64", "pool_every=32", "evaluate_every=64", "evaluation_games=2", "final_games=2", "evaluation_plies=2",
-    "opening_plies=2", "checkpoint_every=32", "puzzles=20", 'evaluate_against=["random"]',
-)  # fmt: skip
-BEGIN = ["train", *(word for setting in TINY for word in ("--set", setting)), "--run-dir"]
+BEGIN = begin()
 NOBODY = 65534
 
 
@@ -54,13 +50,6 @@ def whole(tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "run"
     assert main([*BEGIN, str(path)]) == 0
     return path
-
-
-def outcome(run):
-    rows = read_metrics(run / "metrics.jsonl")
-    for row in rows[1:]:
-        del row["seconds"], row["games_per_second"]
-    return rows, *((run / name).read_bytes() for name in ("policy.npz", "result.json", "games/random.txt"))
 
 
 def goes_on(run):

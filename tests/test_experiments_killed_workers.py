@@ -9,20 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiny_run import begin, outcome
 
 from experiments import fleets
 from experiments.__main__ import main
-from experiments.metrics import read_metrics
 from rl.fleet import Processes
 
 ROOT = Path(__file__).resolve().parent.parent
-TINY = (
-    "name=tiny", "height=4", "width=4", "win_length=3", "filters=[2, 3]", "hidden=8", "games=96",
-    "games_per_update=24", "batch=64", "pool_every=24", "evaluate_every=96", "evaluation_games=2", "final_games=2",
-    "evaluation_plies=2", "opening_plies=2", "checkpoint_every=24", "shares=4", "puzzles=20",
-    'evaluate_against=["random"]',
-)  # fmt: skip
-BEGIN = ["train", *(word for setting in TINY for word in ("--set", setting)), "--run-dir"]
+BEGIN = begin("shares=4")
 
 
 @pytest.fixture(autouse=True)
@@ -37,13 +31,6 @@ def whole(tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "run"
     assert main([*BEGIN, str(path)]) == 0
     return path
-
-
-def outcome(run):
-    rows = read_metrics(run / "metrics.jsonl")
-    for row in rows[1:]:
-        del row["seconds"], row["games_per_second"]
-    return rows, (run / "policy.npz").read_bytes()
 
 
 class Deadly(Processes):

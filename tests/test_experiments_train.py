@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_run import without_times
 
 from experiments import verdict
 from experiments.__main__ import main
@@ -33,13 +34,6 @@ OWN_SIZES = ("filters=[16, 32]", "hidden=256")  # as if nothing had been said of
 def command(*words, games=640, settings=()):
     sets = [word for setting in (*TINY, f"games={games}", *settings) for word in ("--set", setting)]
     return ["train", *sets, *words]
-
-
-def without_times(run):
-    rows = read_metrics(run / "metrics.jsonl")
-    for row in rows[1:]:
-        del row["seconds"], row["games_per_second"]
-    return rows
 
 
 def weights(run):

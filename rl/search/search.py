@@ -163,17 +163,9 @@ class Search:
             if known.bound == EXACT or (worth >= beta if known.bound == AT_LEAST else worth <= alpha):
                 return worth
         if moves is None:
-            moves = look.candidates(k, colour)
-            self.scored += len(moves)
-            if self.barred and k == 0:
-                moves = [cell for cell in moves if cell not in self.barred] or moves
-            if tally >> others & COUNT:
-                moves = look.answers(k, colour, moves)
-            if self._width is not None:
-                del moves[self._width :]
+            moves = self._moves(k, colour, tally >> others & COUNT > 0)
             if known is not None and moves[0] != known.cell and known.cell in moves:
-                moves.remove(known.cell)
-                moves.insert(0, known.cell)
+                moves = [known.cell, *(cell for cell in moves if cell != known.cell)]
 
         best, choice, lower, is_first = -2 * WIN, moves[0], alpha, True
         here, ceilings = colour * (tally >> WORTH), None
@@ -202,6 +194,16 @@ class Search:
             bound = AT_LEAST if best >= beta else AT_MOST if best <= alpha else EXACT
             self._table.keep(key, Found(depth, bound, _seen_from(best, k), choice))
         return best
+
+    def _moves(self, k: int, colour: int, threatened: bool) -> list[int]:
+        """Return the moves of `colour` that are tried at level k, the most promising first."""
+        moves = self.look.candidates(k, colour)
+        self.scored += len(moves)
+        if self.barred and k == 0:
+            moves = [cell for cell in moves if cell not in self.barred] or moves
+        if threatened:
+            moves = self.look.answers(k, colour, moves)
+        return moves[: self._width]
 
     def _last(self, k: int, colour: int, alpha: int, beta: int) -> int:
         """Return the worth one move before the end of the depth, where nobody can win at once: see `_worth`.

@@ -118,8 +118,9 @@ COMMANDS = {
     "analyse": Command(
         "experiments.analyse",
         "look ahead from a position",
-        "Search a position deeper and deeper and print, at each depth, the score in points to the side to move, the\n"
-        "nodes, nodes a second and the line of best play. Ctrl-C stops and prints the best so far.",
+        "Search a position deeper and deeper, in the 12 most promising cells of each, and print, at each depth, the\n"
+        "score in points to the side to move, the nodes, nodes a second and the line of best play. Ctrl-C stops and\n"
+        "prints the best so far.",
         "gomoku analyse h8i9h10h9g9i11 --rule renju --time 20",
     ),
     "rules": Command(

@@ -82,7 +82,7 @@ class Config:
     final_entropy_weight: float = 0.02
     """Weight of the entropy bonus at the end; it falls evenly."""
     masked_loss: bool = True
-    """Illegal cells have no part in the loss, as they have none in play."""
+    """Illegal cells have no part in the loss of the games, as they have none in play, in drills and in imitation."""
     max_gradient_norm: float = 1.0
     """The gradient is scaled down to this norm if it is longer."""
     temperature: float = 1.0
@@ -221,10 +221,10 @@ def config_from(values: Mapping[str, Any]) -> Config:
     for key in values:
         if key not in types:
             raise ConfigError(f"there is no setting {key!r}; {did_you_mean(key, types)}")
-    return Config(**{key: _typed(key, value, types[key]) for key, value in values.items()})
+    return Config(**{key: typed(key, value, types[key]) for key, value in values.items()})
 
 
-def _typed(key: str, value: Any, wanted: Any) -> Any:
+def typed(key: str, value: Any, wanted: Any) -> Any:
     """The value as the type of its field: a whole number may stand for a float, an array for a tuple."""
     plain = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
     if wanted is float and type(value) is int and abs(value) < 2**1000:  # a float ends at 2**1024
@@ -234,9 +234,9 @@ def _typed(key: str, value: Any, wanted: Any) -> Any:
     if typing.get_origin(wanted) is tuple and isinstance(value, (list, tuple)):
         kind, *rest = typing.get_args(wanted)
         if rest == [...] or len(value) == 1 + len(rest):
-            return tuple(_typed(key, item, kind) for item in value)
+            return tuple(typed(key, item, kind) for item in value)
     if wanted not in plain and isinstance(value, dict) and typing.get_origin(wanted) is not tuple:
-        return {str(name): _typed(f"{key}.{name}", share, float) for name, share in value.items()}
+        return {str(name): typed(f"{key}.{name}", share, float) for name, share in value.items()}
     if typing.get_origin(wanted) is tuple:
         kinds = typing.get_args(wanted)
         meant = "a list" if kinds[-1] is ... else f"a list of {len(kinds)}"

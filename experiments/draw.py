@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from env import Board
+from env.rules import usual_win_length
 from experiments import plots
 from experiments.errors import EXIT_OK, UserError
 from experiments.figures import save_figure
@@ -213,7 +214,7 @@ def _of_net(args: argparse.Namespace) -> Figure:
     if len(args.sources) > 1:
         raise UserError(f"--kind {args.kind} shows one network; {len(args.sources)} were named")
     net = _net(args.sources[0])
-    board = Board(net.height, net.width, min(5, net.height, net.width))
+    board = Board(net.height, net.width, usual_win_length(net.height, net.width))
     names = move_names(args.moves)
     if args.moves and not names:
         raise UserError(f"--moves {args.moves[:60]!r}: wanted moves such as h8h9i9")

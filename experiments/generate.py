@@ -18,6 +18,7 @@ from env.record import GameRecord
 from experiments.errors import EXIT_OK, UserError
 from experiments.example_files import save_examples
 from experiments.game_files import write_games
+from experiments.output_place import check_place
 from rl.agents import Agent, make_agent
 from rl.arena import random_opening
 from rl.demonstrations import Demonstration, demonstrate
@@ -57,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError("--seed and --opening-plies are 0 or larger")
     if args.output.suffix != ".npz":
         raise UserError(f"{args.output}: examples are written as .npz")
+    for path in filter(None, (args.output, args.save_games)):
+        check_place(path)
     try:
         board = Board(args.size, args.size, args.win_length, Rule(args.rule))
     except ValueError as error:

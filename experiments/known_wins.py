@@ -7,7 +7,6 @@ exist, so the share that begins with it is a lower bound of what is right.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,12 +16,12 @@ import numpy as np
 from env import Board, Rule
 from env.coords import parse_cell
 from experiments.errors import UserError
+from experiments.position import move_names
 from experiments.run_dir import read_json
 from rl.agents import Agent
 from rl.sampling import RandomSource
 
 SIZE = 15
-MOVES = re.compile(r"([a-o]\d{1,2})+")
 
 
 class KnownWin(NamedTuple):
@@ -48,9 +47,10 @@ def load_known_wins(path: Path) -> list[KnownWin]:
 
 
 def _known_win(entry: dict[str, str]) -> KnownWin:
-    if not MOVES.fullmatch(entry["moves"]):
+    names = move_names(entry["moves"])
+    if not names:
         raise ValueError(f"moves {entry['moves']!r}: use names such as h8i9")
-    cells = [parse_cell(name, SIZE, SIZE) for name in re.findall(r"[a-o]\d+", entry["moves"])]
+    cells = [parse_cell(name, SIZE, SIZE) for name in names]
     board = Board.from_moves(cells, SIZE, SIZE, rule=Rule(entry["rule"]))
     first = parse_cell(entry["first"], SIZE, SIZE) if "first" in entry else None
     if first is not None and not board.legal_mask()[first]:

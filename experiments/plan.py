@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from env import Rule
 from env.rules import check_settings
+from experiments.config import typed
 from experiments.errors import UserError
 
 POLICIES = ("policy", "conv", "line", "three_plane", "residual")  # networks that answer with logits and nothing else
@@ -128,20 +130,5 @@ def plan_from(values: Mapping[str, Any]) -> Plan:
     if set(values) != known:
         odd = ", ".join(sorted(set(values) ^ known)[:3])
         raise UserError(f"not the configuration of a pretraining run: its settings differ in {odd}")
-    return Plan(
-        **{field.name: _typed(field.name, values[field.name], field.default) for field in dataclasses.fields(Plan)}
-    )
-
-
-def _typed(key: str, value: Any, like: Any) -> Any:
-    """The value as what its default is: a list for a tuple, a whole number for a float. Raises UserError."""
-    if type(like) is float and type(value) is int and abs(value) < 2**1000:  # a float ends at 2**1024
-        return float(value)
-    if type(like) is tuple:
-        kind = int if key == "filters" else str
-        if isinstance(value, list | tuple) and all(type(item) is kind for item in value):
-            return tuple(value)
-    elif type(value) is type(like):
-        return value
-    wanted = {tuple: "a list", float: "a number", int: "a whole number", str: "a text"}[type(like)]
-    raise UserError(f"{key.replace('_', '-')} {value!r}: wanted {wanted}")
+    types = typing.get_type_hints(Plan)
+    return Plan(**{key: typed(key, value, types[key]) for key, value in values.items()})

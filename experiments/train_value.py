@@ -171,7 +171,7 @@ def teach(net: BoardNet, ends: Ends, args: argparse.Namespace, rng: np.random.Ge
 
 def report(net: BoardNet, known: Ends, unknown: Ends, discount: float) -> str:
     """What the net knows of games it has not learnt from."""
-    values, targets = values_of(net, unknown), unknown.targets(discount)
+    values, targets = values_of(net, unknown.planes), unknown.targets(discount)
     loss = squared_error(values, targets)[0]
     constant = squared_error(np.full(len(unknown), known.targets(discount).mean()), targets)[0]
     lines = [f"games not learnt from: loss {loss:.3f}; of always saying the mean {constant:.3f}"]

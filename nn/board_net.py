@@ -217,10 +217,10 @@ class BoardNet(Sequential):
 
     def _checked_slope(self, d_out: FloatArray) -> FloatArray:
         d_out = np.asarray(d_out)
+        what = "d_logits" if self.outputs == self.height * self.width else "d_out"
         if d_out.ndim != 2 or d_out.shape[1] != self.outputs:
-            what = "d_logits" if self.outputs == self.height * self.width else "d_out"
             raise ShapeError(f"{type(self).__name__}: got {what} {d_out.shape}, wanted (N, {self.outputs})")
-        check_numbers(type(self).__name__, "d_out", d_out)
+        check_numbers(type(self).__name__, what, d_out)
         return d_out
 
     def _finite(self, out: FloatArray) -> FloatArray:

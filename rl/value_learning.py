@@ -128,7 +128,7 @@ def learn(
     return loss
 
 
-def values_of(net: BoardNet, ends: Ends) -> NDArray[np.float64]:
-    """What the net says of each, (N,)."""
-    some = [net.values(seen_by(net, ends.planes[i : i + 256])) for i in range(0, len(ends), 256)]
+def values_of(net: BoardNet, planes: NDArray[Any]) -> NDArray[np.float64]:
+    """What the net says of positions (N, 2, H, W): (N,)."""
+    some = [net.values(seen_by(net, planes[i : i + 256])) for i in range(0, len(planes), 256)]
     return np.concatenate(some).astype(np.float64) if some else np.zeros(0)

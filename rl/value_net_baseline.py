@@ -17,9 +17,10 @@ from rl.baseline import Baseline
 from rl.returns import FloatArray
 from rl.sampling import IntArray, RandomSource, draw_uniforms
 from rl.selfplay import Decisions
-from rl.value_learning import learn
+from rl.value_learning import learn, values_of
 
 BATCH = 256
+LEARNING_RATE = 1e-3
 LEARNT_SHARE = 0.25  # neighbouring positions of a game tell much the same
 
 
@@ -29,15 +30,13 @@ class ValueNetBaseline(Baseline):
     Against whom the game is played it cannot see: V is the mean over the opponents, each as often as it is met.
     """
 
-    def __init__(self, net: BoardNet, learning_rate: float = 1e-3) -> None:
+    def __init__(self, net: BoardNet) -> None:
         self.net = net
-        self.optimizer = Adam(net.parameters(), learning_rate)
+        self.optimizer = Adam(net.parameters(), LEARNING_RATE)
 
     def predict(self, win_length: int, decisions: Decisions, groups: IntArray) -> FloatArray:
         """V of each position, (T,)."""
-        starts = range(0, len(decisions), BATCH)
-        values = [self.net.values(decisions.planes[i : i + BATCH].astype(self.net.dtype)) for i in starts]
-        return np.concatenate(values).astype(np.float64)
+        return values_of(self.net, decisions.planes)
 
     def learn(self, decisions: Decisions, groups: IntArray, returns: FloatArray, rng: RandomSource) -> None:
         """One pass over some of the batch, in random order and random views."""

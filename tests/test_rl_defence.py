@@ -49,7 +49,8 @@ def test_moves_that_lose_are_found_and_those_outside_a_proof_do_lose() -> None:
     outside = [cell for cell in everything if cell not in defence.hopeful(everything)]
     assert len(outside) > len(everything) / 2
     for cell in outside[::12]:
-        assert defence.loses(cell, Budget(nodes=20_000)) and cell in defence.losses
+        defence.look_after(cell, Budget(nodes=20_000))
+        assert cell in defence.losses
         after = MENACED.copy()
         after.play(cell)
         assert forced_win(after, Budget(nodes=20_000), threes=True) is not None
@@ -61,7 +62,8 @@ def test_each_proof_narrows_what_is_hopeful_until_nothing_is_left() -> None:
     hopeful = defence.hopeful(candidates(MENACED))
     for cell in sorted(hopeful)[:4]:
         before = len(defence.proofs)
-        if defence.loses(cell, Budget(nodes=5000)):
+        defence.look_after(cell, Budget(nodes=5000))
+        if cell in defence.losses:
             assert len(defence.proofs) == before + 1
             assert cell not in defence.hopeful(hopeful)
     defence.losses |= {cell: Win((cell,)) for cell in hopeful}
@@ -91,3 +93,20 @@ def test_when_the_budget_is_spent_no_barred_move_has_the_last_word(
     *_, last = insights(Board.from_moves(moves), default_rules(), Budget(nodes=nodes))
     assert last.depth and last.worth > -DECIDED
     assert last.line[0] not in searches[0].barred
+
+
+def test_a_move_barred_as_the_budget_ends_does_not_have_the_last_word() -> None:
+    budget, found, barred = Budget(nodes=10_000), [], []
+    search = Search(Board.from_moves([112, 113, 97]), default_rules(), budget)
+
+    def refuted(cell: int) -> bool:
+        if not found or cell != found[-1].line[0] or barred:
+            return False
+        barred.append(cell)
+        search.confine({other for other in search.first_moves() if other != cell})
+        budget.limit = budget.used
+        return True
+
+    for insight in search.deepen(refuted=refuted):
+        found.append(insight)  # one by one: `refuted` looks at the last
+    assert barred and found[-2].line[0] == barred[0] != found[-1].line[0]

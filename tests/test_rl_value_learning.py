@@ -80,7 +80,7 @@ def test_it_learns_who_wins() -> None:
     for _ in range(100):
         which = rng.integers(len(known), size=64)
         learn(net, adam, known.planes[which], targets[which], rng)
-    assert (np.sign(values_of(net, unknown)) == unknown.results).mean() > 0.85
+    assert (np.sign(values_of(net, unknown.planes)) == unknown.results).mean() > 0.85
 
 
 def test_it_begins_with_the_convolutions_of_a_policy_like_it() -> None:

@@ -33,7 +33,7 @@ from rl.search.rule_file import RuleFile
 __all__ = ["Agent", "AgentSpecError", "BatchAgent", "GreedyAgent", "PolicyAgent", "RandomAgent", "make_agent"]
 
 
-SHIPPED = ("scratch", "quick")  # learnt by self-play alone on 15x15, and on 6x6, four in a row
+POLICIES = ("policy", "scratch", "quick")  # that come along: see rl/weights/README.md
 
 
 class AgentSpecError(ValueError):
@@ -158,14 +158,15 @@ def _make_mcts(spec: str, argument: str, options: dict[str, str]) -> Agent:
 
 def _policy_at(path: str) -> BoardNet:
     """The network of a weights file, or of that name among those that come along, if it knows moves."""
-    net = load_net(shipped(path or "policy") if path in ("", *SHIPPED) else path)
+    name = path or "policy"
+    net = load_net(shipped(name) if name in POLICIES else path)
     if not net.HAS_POLICY:
         raise AgentSpecError(f"{path} holds a {type(net).__name__}, which knows no moves; a policy network is wanted")
     return net
 
 
 def shipped(name: str) -> str:
-    """The path of weights that come along: policy and value for 15x15, five in a row, or one of `SHIPPED`."""
+    """The path of weights that come along: one of `POLICIES`, or value."""
     return str(files("rl") / "weights" / f"{name}.npz")
 
 
@@ -201,7 +202,7 @@ def _make_alphabeta(spec: str, argument: str, options: dict[str, str]) -> Agent:
         raise AgentSpecError(f"'alphabeta' takes no {argument!r} in {spec!r}; {closest(argument, ['slow', 'phased'])}")
     kind = kinds[argument]
     path = options.pop("rules", None)
-    taken = _take(spec, options, time=kind.seconds, nodes=kind.nodes, depth=kind.depth, width=kind.width or math.inf)
+    taken = _take(spec, options, time=kind.seconds, nodes=kind.nodes, depth=kind.depth, width=kind.width)
     for key, value in taken.items():
         if key == "time" and not 0 <= value < math.inf:
             raise AgentSpecError(f"time in {spec!r} must be a number of seconds")
@@ -211,7 +212,7 @@ def _make_alphabeta(spec: str, argument: str, options: dict[str, str]) -> Agent:
         seconds=taken["time"],
         nodes=taken["nodes"],
         depth=int(taken["depth"]),
-        width=None if taken["width"] == math.inf else int(taken["width"]),
+        width=int(taken["width"]),
         phased=kind.phased,
     )
     if path is None:

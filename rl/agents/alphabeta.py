@@ -32,7 +32,7 @@ class Settings:
 
     seconds, nodes  a move; math.inf for no limit
     depth           moves ahead
-    width           candidates tried at each position, None for all
+    width           candidates tried at each position
     phased          less deep: 6 moves in the opening, 4 in the middle game, 8 in the endgame, which looks only at the
                     region round the last moves
     """
@@ -40,7 +40,7 @@ class Settings:
     seconds: float = 1.5
     nodes: float = math.inf
     depth: int = DEEPEST
-    width: int | None = WIDTH
+    width: int = WIDTH
     phased: bool = False
 
 

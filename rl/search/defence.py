@@ -16,7 +16,7 @@ class Defence:
     """The other side's forced wins in one position: the menace, if it were to move now, and those after each move.
 
     is_quiet  whether no menace is to be found
-    proofs    of each proof that was found, the menace's first, the cells on which it lets stones fall
+    proofs    of each proof that was found, the menace's first if there is one, the cells on which it lets stones fall
     losses    the moves that are known to lose, with what the other side does then
     """
 
@@ -39,23 +39,21 @@ class Defence:
             if proof is not None:
                 self.proofs.append(cells_of(proof))
 
-    def loses(self, cell: int, budget: Budget) -> bool:
-        """Whether a move is known to lose, after another look."""
-        if cell not in self.losses:
-            after = self._board.copy()
-            after.play(cell)
-            if after.is_over:
-                return False
-            if cell not in self._provers:
-                self._provers[cell] = Prover(after, after.to_move, threes=True)
-            try:
-                proof = self._provers[cell].prove(budget)
-            except BudgetSpent:
-                return False
-            if proof is not None:
-                self.losses[cell] = Win(tuple(main_line(after, proof)))
-                self.proofs.append(cells_of(proof))
-        return cell in self.losses
+    def look_after(self, cell: int, budget: Budget) -> None:
+        """Go on looking for what the other side wins by after a move."""
+        after = self._board.copy()
+        after.play(cell)
+        if cell in self.losses or after.is_over:
+            return
+        if cell not in self._provers:
+            self._provers[cell] = Prover(after, after.to_move, threes=True)
+        try:
+            proof = self._provers[cell].prove(budget)
+        except BudgetSpent:
+            return
+        if proof is not None:
+            self.losses[cell] = Win(tuple(main_line(after, proof)))
+            self.proofs.append(cells_of(proof))
 
     def hopeful(self, cells: Iterable[int]) -> set[int]:
         """Return those of `cells` that are not known to lose and lie in the way of most proofs; none if all lose.

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,7 @@ from env import Board, Rule
 from rl.search.account import EvaluationRules
 from rl.search.budget import Budget
 from rl.search.defence import Defence
-from rl.search.forced_wins import Win, forced_win
+from rl.search.forced_wins import forced_win
 from rl.search.minimax import DECIDED, WIN, winning
 from rl.search.search import DEEPEST, Insight, Search
 
@@ -23,6 +25,8 @@ MORE_A_SECOND, MOST_SHARE = 0.25, 0.6  # the share for threes grows with the tim
 WIDTH = 12  # candidates of a position that alpha-beta tries: depth is worth more than the others
 MOST_PROVING = 20_000  # nodes for a proof if there is no clock ...
 MOST_TESTING = 3_000  # ... and for a look at what the other side threatens
+
+Result = TypeVar("Result")
 
 
 def insights(
@@ -42,10 +46,9 @@ def insights(
     """
     search = Search(board, rules, budget, width=width, region=region)
     yield Insight(0, search.standing(), (search.first_moves()[0],), 0, 0)
-    most = MOST_PROVING if budget.remaining == math.inf else math.inf
     for threes in (False, True):
         share = threes_share(budget.remaining) if threes else FOURS_SHARE
-        won = _forced(board, budget, share, most, threes=threes)
+        won = _with_share(budget, share, MOST_PROVING, partial(forced_win, board, threes=threes))
         if won is not None:
             yield Insight(won.plies, WIN - won.plies, won.moves, budget.used, 0)
             return
@@ -57,7 +60,7 @@ def insights(
         """Look again at what the other side threatens, before or after this move; return whether it is barred now."""
         known = len(defence.proofs)
         if known or (defence.is_quiet and board.rule is Rule.RENJU):  # where a stone may forbid black his own stop
-            _with_share(budget, DEFENCE_SHARE, MOST_TESTING, lambda part: defence.loses(cell, part))
+            _with_share(budget, DEFENCE_SHARE, MOST_TESTING, partial(defence.look_after, cell))
         else:
             _with_share(budget, MENACE_SHARE, MOST_TESTING, defence.look)
         if len(defence.proofs) > known:
@@ -79,13 +82,13 @@ def insights(
         yield insight
 
 
-def _with_share(budget: Budget, share: float, nodes: float, work: Callable[[Budget], object]) -> None:
-    """Do some work with a share of the budget, and no more than so many nodes if there is no clock."""
+def _with_share(budget: Budget, share: float, nodes: float, work: Callable[[Budget], Result]) -> Result:
+    """Return what comes of some work with a share of the budget, no more than so many nodes if there is no clock."""
     part = budget.share(share)
     if budget.remaining == math.inf:
         part.limit = min(part.limit, nodes)
     try:
-        work(part)
+        return work(part)
     finally:
         budget.settle(part)
 
@@ -106,12 +109,3 @@ def urgent(board: Board) -> int | None:
         return wins[0]
     stops = [cell for cell in winning(board, -board.to_move) if board.legal_mask()[cell]]
     return stops[0] if len(stops) == 1 else None
-
-
-def _forced(board: Board, budget: Budget, share: float, nodes: float, *, threes: bool) -> Win | None:
-    """Return a win found with a share of the budget, and no more than so many nodes."""
-    part = budget.share(share)
-    part.limit = min(part.limit, nodes)
-    won = forced_win(board, part, threes=threes)
-    budget.settle(part)
-    return won

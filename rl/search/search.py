@@ -99,6 +99,7 @@ class Search:
     def confine(self, cells: set[int]) -> None:
         """Bar the first moves that are not among `cells`."""
         self.barred = {cell for cell in self.look.candidates(0, self._colour) if cell not in cells}
+        self._lines[0] = ()  # what was best may be barred now
 
     def deepen(self, most: int = DEEPEST, refuted: Callable[[int], bool] | None = None) -> Iterator[Insight]:
         """Search one move deep, then two, and so on; yield what each depth says once it is finished.
@@ -118,7 +119,7 @@ class Search:
             except BudgetSpent:
                 if insight is not None and insight.line[0] in self.barred:
                     line = self._lines[0] or tuple(cell for cell in self.first_moves() if cell not in self.barred)[:1]
-                    if line and line[0] not in self.barred:
+                    if line:
                         yield insight._replace(line=line, nodes=self.budget.used, scored=self.scored)
                 return
             insight = Insight(depth, worth, line, self.budget.used, self.scored)

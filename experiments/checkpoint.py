@@ -4,7 +4,7 @@ A file is written whole or not at all, and read with every check of `nn.weights`
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from experiments.errors import UserError
 from experiments.run_dir import RunDir
-from nn.weights import WeightsError, load_arrays, save_arrays
+from nn.weights import WeightsError, check_array, check_names, load_arrays, save_arrays
 
 KEPT = 3
 FORMAT = 1
@@ -87,3 +87,22 @@ def _name(update: int) -> str:
 def checkpoint_paths(run: RunDir) -> list[Path]:
     """Return the checkpoint files of a run, oldest first."""
     return sorted(run.checkpoints.glob("update_*.npz"))
+
+
+def part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin with this prefix, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def check_like(where: str, given: Mapping[str, NDArray[Any]], wanted: Mapping[str, NDArray[Any]]) -> None:
+    """Raise WeightsError unless the arrays have the names, shapes and types of those wanted."""
+    check_names(where, given, list(wanted))
+    for name, array in wanted.items():
+        check_array(where, name, given[name], array.shape, array.dtype)
+
+
+def check_counts(where: str, meta: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise WeightsError unless these are whole numbers, 0 or more, that a float would hold too."""
+    for name in names:
+        if type(meta[name]) is not int or not 0 <= meta[name] < 2**53:
+            raise WeightsError(f"{where}: the checkpoint has {name} {meta[name]!r}, wanted a whole number, 0 or more")

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.checkpoint import check_counts, check_like, part
 from experiments.errors import UserError
 from experiments.learner import Learner
-from nn.weights import WeightsError, check_array, check_names
+from nn.weights import WeightsError, check_array
 from rl.weight_average import WeightAverage
 
 
@@ -68,37 +69,29 @@ def restore(
 def _restore(
     learner: Learner, updates: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any], where: str
 ) -> None:
-    def part(prefix: str) -> dict[str, NDArray[Any]]:
-        return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-
     wanted = learner.net.meta()
     if meta["net"] != wanted:
         raise WeightsError(f"{where}: the checkpoints hold {meta['net']}, but config.json asks for {wanted}")
-    counts = {name: meta[name] for name in ("rows", "games", "positions", "imitated", "snapshots")}
-    for name, count in counts.items():
-        if type(count) is not int or not 0 <= count < 2**53:
-            raise WeightsError(f"{where}: the checkpoint has {name} {count!r}, wanted a whole number, 0 or more")
-    baseline, state = part("baseline."), learner.baseline.state()
-    check_names(f"{where}, baseline", baseline, list(state))
-    for name, array in state.items():
-        check_array(f"{where}, baseline", name, baseline[name], array.shape, array.dtype)
+    check_counts(where, meta, ("rows", "games", "positions", "imitated", "snapshots"))
+    baseline = part(arrays, "baseline.")
+    check_like(f"{where}, baseline", baseline, learner.baseline.state())
     kind = type(learner.net)
-    net = kind.from_arrays(part("net."), wanted, where)
-    snapshots = [kind.from_arrays(part(f"past{i}."), wanted, where) for i in range(meta["snapshots"])]
+    net = kind.from_arrays(part(arrays, "net."), wanted, where)
+    snapshots = [kind.from_arrays(part(arrays, f"past{i}."), wanted, where) for i in range(meta["snapshots"])]
     learner.start_from(net)
-    learner.optimizer.load_state(part("optimizer."))
+    learner.optimizer.load_state(part(arrays, "optimizer."))
     learner.baseline.load_state(baseline)
     check_array(where, "league.rates", arrays["league.rates"], (len(snapshots),), np.dtype(np.float64))
     learner.league.snapshots, learner.league.rates = snapshots, arrays["league.rates"]
     if learner.average is not None:
-        mean = kind.from_arrays(part("average."), wanted, where)
+        mean = kind.from_arrays(part(arrays, "average."), wanted, where)
         learner.average = WeightAverage(mean, learner.average.decay)
     if learner.gate is not None:
-        learner.gate.load_state(part("gate."))
+        learner.gate.load_state(part(arrays, "gate."))
     learner.rng.bit_generator.state = meta["generator"]
     learner.updates, learner.games, learner.positions = updates, meta["games"], meta["positions"]
     learner.imitated = meta["imitated"]
     if meta["pupil"] is None:
         learner.pupil = None
     elif learner.pupil is not None:  # last, for it is changed where it stands
-        learner.pupil.restore(meta["pupil"]["epochs"], part("pupil."), meta["pupil"], where)
+        learner.pupil.restore(meta["pupil"]["epochs"], part(arrays, "pupil."), meta["pupil"], where)

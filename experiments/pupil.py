@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.beginning import fitted
+from experiments.checkpoint import check_counts, check_like, part
 from experiments.errors import UserError
 from experiments.lesson_sources import FromExamples, FromTeacher, Source
 from experiments.plan import POLICIES, Plan
 from nn import BoardNet
 from nn.optim import Adam
 from nn.registry import NETS, load_net, make_net
-from nn.weights import WeightsError, check_array, check_names
+from nn.weights import WeightsError
 from rl.examples import Examples
 from rl.supervised import ImitationStats, imitate, validate
 from rl.weight_average import WeightAverage
@@ -114,27 +115,18 @@ class Pupil:
             raise WeightsError(f"{where}: not a checkpoint of such a run: {type(error).__name__}: {error}") from None
 
     def _restore(self, epochs: int, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any], where: str) -> None:
-        def part(prefix: str) -> dict[str, NDArray[Any]]:
-            return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-
+        check_counts(where, meta, ("rows", "updates", "positions"))
         if meta["net"] != self.net.meta():
             raise WeightsError(f"{where}: the checkpoints hold {meta['net']}; config.json asks for {self.net.meta()}")
         kind = type(self.net)
-        self.net = kind.from_arrays(part("net."), meta["net"], where)
+        self.net = kind.from_arrays(part(arrays, "net."), meta["net"], where)
         self.net.use_rng(self.rng)
-        mean = kind.from_arrays(part("average."), meta["net"], where)
+        mean = kind.from_arrays(part(arrays, "average."), meta["net"], where)
         self.average = WeightAverage(mean, self.average.decay)
         self.optimizer = Adam(self.net.parameters(), learning_rate=self.plan.learning_rate)
-        self.optimizer.load_state(part("optimizer."))
-        source, wanted = part("source."), self.source.arrays()
-        check_names(f"{where}, source", source, list(wanted))
-        for name, array in wanted.items():
-            check_array(f"{where}, source", name, source[name], array.shape, array.dtype)
+        self.optimizer.load_state(part(arrays, "optimizer."))
+        source = part(arrays, "source.")
+        check_like(f"{where}, source", source, self.source.arrays())
         self.source.restore(source)
         self.rng.bit_generator.state = meta["generator"]
-        for name in ("rows", "updates", "positions"):
-            if type(meta[name]) is not int or not 0 <= meta[name] < 2**53:
-                raise WeightsError(
-                    f"{where}: the checkpoint has {name} {meta[name]!r}, wanted a whole number, 0 or more"
-                )
         self.epochs, self.updates, self.positions = epochs, meta["updates"], meta["positions"]

@@ -1,7 +1,7 @@
 """A network that watches games as they are played and always has its answer ready: no position is looked at twice.
 
 It holds every game seen from both sides, since each stone is one's own to one side and the other's to the other.
-Where a stone changes most of the board (6x6 and less) nothing is gained; on 15x15 a move costs PolicyNet a third of a
+Where a stone changes most of the board (6x6 and less) little is gained; on 15x15 a move costs PolicyNet a third of a
 forward pass in lockstep and a fifth of one alone.
 """
 

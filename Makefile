@@ -29,7 +29,7 @@ train-full: .venv/installed
 
 # Many tests start a process of their own, which need not compile every file again, whatever the environment says.
 test: lint
-	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(ARGS)
 
 bench: .venv/installed
 	$(BIN)/gomoku bench $(ARGS)

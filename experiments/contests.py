@@ -7,7 +7,7 @@ results than ours is not timed at all.
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,10 +18,10 @@ from env import Rule
 from env.lockstep import Lockstep
 from env.observation import Positions
 from experiments.race import Race, Work, race
-from nn import BoardNet, ConvPolicyNet, PolicyNet, Sequential
+from nn import BoardNet, ConvPolicyNet, Parameter, PolicyNet, Sequential
 from nn.cost import net_costs
 from nn.losses import weighted_cross_entropy
-from nn.optim import Adam
+from nn.optim import Adam, zero_grad
 from rl.agents import GreedyAgent
 from rl.agents.greedy import greedy_scores
 from rl.sampling import choose_cells
@@ -103,12 +103,13 @@ class Contests:
             slow = net.copy()
             readable = Sequential(slow.layers)
             what = (x, actions, weights)
-            ours: Work = partial(training_step, net.forward, net.add_gradients, Adam(net.parameters()), *what)
+            adam, plain = Adam(net.parameters()), Adam(slow.parameters())
+            ours: Work = partial(training_step, net.forward, net.add_gradients, adam.step, net.parameters(), *what)
             contenders = {OURS: ours}
             if self.with_torch:
                 contenders[TORCH] = partial(self.twin(net, x).step, *what)
             contenders[READABLE] = partial(
-                training_step, readable.forward, readable.backward, Adam(slow.parameters()), *what
+                training_step, readable.forward, readable.backward, plain.step_by_definition, slow.parameters(), *what
             )
             memory = peak_memory(ours)
             found = race(f"training step {size}x{size}, batch {batch}", "step", 1, contenders, 2 * self.rounds)
@@ -233,13 +234,19 @@ class Contests:
 
 
 def training_step(
-    forward: Callable[[Any], Any], backward: Callable[[Any], Any], adam: Adam, x: Any, actions: Any, weights: Any
+    forward: Callable[[Any], Any],
+    backward: Callable[[Any], Any],
+    step: Callable[[], None],
+    parameters: Sequence[Parameter],
+    x: Any,
+    actions: Any,
+    weights: Any,
 ) -> None:
-    """One Adam step down the weighted cross-entropy of the actions (N,), every cell being legal."""
-    adam.zero_grad()
+    """One step down the weighted cross-entropy of the actions (N,), every cell being legal."""
+    zero_grad(parameters)
     logits = forward(x)
     backward(weighted_cross_entropy(logits, actions, weights, np.ones_like(logits, dtype=np.bool_))[1])
-    adam.step()
+    step()
 
 
 def forward_flop(net: BoardNet) -> float:

@@ -80,8 +80,19 @@ class Adam:
         """Set all gradients to 0."""
         zero_grad(self.parameters)
 
+    def step_by_definition(self) -> None:
+        """Move every value one step, as the formulas above say it."""
+        self._steps += 1
+        beta1, beta2 = self.betas
+        for parameter, mean, square in zip(self.parameters, self._means, self._squares, strict=True):
+            mean[...] = beta1 * mean + (1 - beta1) * parameter.grad
+            square[...] = beta2 * square + (1 - beta2) * parameter.grad**2
+            corrected_mean = mean / (1 - beta1**self._steps)
+            corrected_square = square / (1 - beta2**self._steps)
+            parameter.value -= self.learning_rate * corrected_mean / (np.sqrt(corrected_square) + self.eps)
+
     def step(self) -> None:
-        """Move every value one step, a piece at a time and without making new arrays.
+        """Do the same to rounding, a piece at a time and without making new arrays.
 
         The two corrections are single numbers and go into the step's length and into eps:
         ``m' / (sqrt(v') + eps) = (m / (sqrt(v) + eps * c2)) * (c2 / c1)`` with c1 = 1 - b1^t, c2 = sqrt(1 - b2^t).

@@ -12,11 +12,10 @@ from env import Board
 from env.coords import cell_name
 from env.render import COLOUR_NAMES, board_text
 from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
+from experiments.outlook import score_text
 from experiments.position import add_position_arguments, read_position
 from rl.search.budget import Budget
 from rl.search.insights import insights
-from rl.search.line_values import POINT
-from rl.search.minimax import DECIDED, WIN
 from rl.search.rule_file import default_rules, load_rules
 from rl.search.search import DEEPEST, Insight
 
@@ -62,13 +61,6 @@ def insight_text(insight: Insight, board: Board, seconds: float) -> str:
     rate = insight.nodes / max(seconds, 1e-6)
     score = score_text(insight.worth)
     return f"{insight.depth:>5} {score:>11} {seconds:>8.2f} {insight.nodes:>10,} {rate:>8,.0f}  {names}"
-
-
-def score_text(worth: int) -> str:
-    """Return a worth in points with its sign, or how many moves are left until the game is won or lost."""
-    if abs(worth) > DECIDED:
-        return f"{'wins' if worth > 0 else 'loses'} in {WIN - abs(worth)}"
-    return f"{worth / POINT:+.2f}"
 
 
 def _verdict(best: Insight | None, board: Board, seconds: float) -> str:

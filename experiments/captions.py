@@ -2,7 +2,7 @@
 
 from env.coords import cell_name
 from env.render import COLOUR_NAMES
-from experiments.analyse import score_text
+from experiments.outlook import score_text
 from experiments.session import GameSession
 from experiments.thought import Thought
 from rl.search.minimax import DECIDED

@@ -36,7 +36,7 @@ def cast_of(config: Config, net: BoardNet, opponents: Sequence[BatchAgent]) -> C
     )
 
 
-def shares_of(config: Config, update: int, seats: IntArray, count: int) -> list[Share]:
+def cut_games(config: Config, update: int, seats: IntArray, count: int) -> list[Share]:
     """These games, seats (E, 2), in so many shares, or as many as there are games."""
     shares: list[Share] = []
     for number, part in enumerate(np.array_split(seats, min(count, len(seats))) if len(seats) else ()):

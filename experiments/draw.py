@@ -62,7 +62,7 @@ def _length(figure: Figure, rows: Sequence[Row]) -> None:
 CURVE, COMPARE = "curve", "compare"
 OF_RUNS = {
     "panel": RunKind("six views of one run", "evaluation", plots.training_panel, (10, 6)),
-    "baselines": RunKind("last win rate against each baseline", "evaluation", _one(plots.baseline_chart)),
+    "opponents": RunKind("last win rate against each opponent", "evaluation", _one(plots.opponent_chart)),
     "tactics": RunKind("tactical suite over training", "evaluation.tactics", _one(plots.tactics_curve)),
     "entropy": RunKind("entropy of the policy's moves", "entropy", _one(plots.entropy_curve)),
     "gradients": RunKind("gradient norms, and updates over weights", "gradient_norm", _gradients, (9, 3.8)),

@@ -1,4 +1,4 @@
-"""What all pictures have in common: colours that everybody can tell apart, and how a figure becomes a file.
+"""What all pictures have in common: colours that everybody can tell apart, names, and how a figure becomes a file.
 
 The colours are Okabe and Ito's, chosen for colour-blind readers; https://jfly.uni-koeln.de/color/
 """
@@ -9,7 +9,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from experiments.errors import UserError
+from experiments.output_place import check_format
 from nn.weights import replace_file
 
 if TYPE_CHECKING:  # matplotlib takes a second to import and is needed only where something is drawn
@@ -18,13 +18,14 @@ if TYPE_CHECKING:  # matplotlib takes a second to import and is needed only wher
 BLUE, ORANGE, GREEN, PINK, SKY, VERMILION = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 OTHERS = (PINK, SKY, GREEN, VERMILION)  # for what has no colour of its own, in turn
 DOTS_PER_INCH = 110
-FORMATS = (".pdf", ".png", ".svg")
-
-
-def check_format(path: Path) -> None:
-    """Raise UserError if a picture cannot be drawn as the ending of `path` says."""
-    if path.suffix not in FORMATS:
-        raise UserError(f"{path}: cannot draw {path.suffix or 'a file without an ending'}; use {', '.join(FORMATS)}")
+# What the tactical suite asks, as pictures call it, and as the metrics do.
+TACTICS = {
+    "win in one taken": "win_in_one",
+    "threat blocked": "block_in_one",
+    "open three stopped": "stop_three",
+    "own four first": "own_four_first",
+    "double threat made": "double_threat",
+}
 
 
 def save_figure(figure: Figure, path: Path) -> None:

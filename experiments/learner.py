@@ -14,7 +14,7 @@ import numpy as np
 from env import Rule
 from env.lockstep import Lockstep
 from experiments.beginning import imitation_plan, initial_baseline, initial_net
-from experiments.casting import cast_of, shares_of
+from experiments.casting import cast_of, cut_games
 from experiments.config import Config
 from experiments.pupil import Pupil
 from nn import BoardNet
@@ -189,7 +189,7 @@ class Learner:
     def _play_in_shares(self, seats: IntArray, opponents: Sequence[BatchAgent]) -> Decisions:
         """The same on the fleet: each share draws from the update's and its own number, whoever plays it."""
         config, cast = self.config, cast_of(self.config, self.net, opponents)
-        shares = shares_of(config, self.updates, seats, config.shares)
+        shares = cut_games(config, self.updates, seats, config.shares)
         return play_shares(self.fleet, cast, self.updates * config.shares, shares)
 
     def _play_ahead(self, flow: Flow) -> tuple[Decisions, IntArray]:
@@ -197,7 +197,7 @@ class Learner:
         config, left = self.config, self.config.games - self.games
         more = max(0, min((1 + flow.bound) * config.games_per_update, left) - flow.games)
         seats, opponents, kinds = self.league.draw(more, self.rng)
-        shares = shares_of(config, self.updates, seats, math.ceil(more * config.shares / config.games_per_update))
+        shares = cut_games(config, self.updates, seats, math.ceil(more * config.shares / config.games_per_update))
         flow.hand_out(self.fleet, lambda who: cast_of(config, self.net, who), opponents, shares, kinds)
         taken, self.staleness = flow.take(self.fleet, min(config.games_per_update, left))
         for part in taken:

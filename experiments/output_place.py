@@ -1,5 +1,4 @@
-"""Where a file is to be written, looked at before the work: an answer that cannot be kept is told at once.
-"""
+"""Where a file is to be written, and as what, looked at before the work: what cannot be kept is told at once."""
 
 from __future__ import annotations
 
@@ -8,6 +7,8 @@ import tempfile
 from pathlib import Path
 
 from experiments.errors import UserError
+
+FORMATS = (".pdf", ".png", ".svg")  # of pictures
 
 
 def check_place(path: Path) -> None:
@@ -22,12 +23,16 @@ def check_place(path: Path) -> None:
         raise UserError(f"{path}: {error.strerror}, so nothing could be written there after the work") from None
 
 
+def check_format(path: Path) -> None:
+    """Raise UserError if a picture cannot be drawn as the ending of `path` says."""
+    if path.suffix not in FORMATS:
+        raise UserError(f"{path}: cannot draw {path.suffix or 'a file without an ending'}; use {', '.join(FORMATS)}")
+
+
 def check_report(json: Path | None, picture: Path | None) -> None:
     """Raise UserError if the numbers or the picture of a measurement, where asked for, could not be written."""
     if json is not None:
         check_place(json)
     if picture is not None:
-        from experiments.figures import check_format
-
         check_format(picture)
         check_place(picture)

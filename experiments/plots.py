@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.figures import BLUE, GREEN, ORANGE, OTHERS, PINK, SKY, VERMILION
+from experiments.figures import BLUE, GREEN, ORANGE, OTHERS, PINK, SKY, TACTICS, VERMILION
 from experiments.metrics import Row
 from experiments.run_rows import flatten
 from experiments.seeds import evaluations, experiment_name, mean_over_runs
@@ -34,13 +34,6 @@ COLOURS = {
     "black": "0",
     "white": "0.65",
 }
-TACTICS = {
-    "win in one taken": "win_in_one",
-    "threat blocked": "block_in_one",
-    "open three stopped": "stop_three",
-    "own four first": "own_four_first",
-    "double threat made": "double_threat",
-}
 
 
 def curves(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[Row]]) -> Figure:
@@ -58,7 +51,7 @@ def curves(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[Row]])
 
 
 def learning_curve(ax: Axes, *runs: Sequence[Row]) -> Axes:
-    """Draw the win rate against each baseline over the games of training, and return `ax`.
+    """Draw the win rate against each opponent over the games of training, and return `ax`.
 
     One run: its evaluations and their 95 % Wilson intervals as a band. Several runs, seeds of one experiment: the
     mean over the runs, its 95 % interval (Student's, see experiments/seeds.py) as a band, each run as a thin line.
@@ -150,8 +143,8 @@ def length_curve(ax: Axes, rows: Sequence[Row]) -> Axes:
     return _over_games(ax, rows)
 
 
-def baseline_chart(ax: Axes, rows: Sequence[Row]) -> Axes:
-    """Draw the last win rate against each baseline, in all games and by colour, with 95 % intervals; return `ax`."""
+def opponent_chart(ax: Axes, rows: Sequence[Row]) -> Axes:
+    """Draw the last win rate against each opponent, in all games and by colour, with 95 % intervals; return `ax`."""
     from matplotlib.ticker import PercentFormatter
 
     last = next(row for row in reversed(rows) if "evaluation" in row)
@@ -215,7 +208,7 @@ def _lines(ax: Axes, rows: Sequence[Row], names: Mapping[str, str], marker: str 
 
 
 def _coloured(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return each name with its colour: fixed for the usual baselines, in turn for others."""
+    """Return each name with its colour: fixed for the usual opponents, in turn for others."""
     unusual = [name for name in names if name not in COLOURS]
     return [(name, COLOURS.get(name) or OTHERS[unusual.index(name) % len(OTHERS)]) for name in names]
 

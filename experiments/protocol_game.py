@@ -24,14 +24,14 @@ MOST_SHOWN = 60
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """Lines to send now, and whether a move of ours is to follow."""
 
     lines: Sequence[str] = ()
     move_wanted: bool = False
 
 
-OK, NOTHING, MOVE = Answer(["OK"]), Answer(), Answer(move_wanted=True)
+OK, NOTHING, MOVE = Reply(["OK"]), Reply(), Reply(move_wanted=True)
 
 
 class ProtocolGame:
@@ -49,9 +49,9 @@ class ProtocolGame:
         self.rule = Rule.FREESTYLE
         self.clock = MoveClock()
         self._stones: list[str] | None = None  # the lines of a BOARD or SWAP2BOARD that DONE has not ended yet
-        self._ended: Callable[[list[str]], Answer] = self._board_ended  # what DONE does with them
-        self._commands: dict[str, Callable[[str], Answer]] = {
-            "ABOUT": lambda _: Answer([self.about]),
+        self._ended: Callable[[list[str]], Reply] = self._board_ended  # what DONE does with them
+        self._commands: dict[str, Callable[[str], Reply]] = {
+            "ABOUT": lambda _: Reply([self.about]),
             "BEGIN": self._begin,
             "BOARD": self._open_board,
             "INFO": self._info,
@@ -64,7 +64,7 @@ class ProtocolGame:
             "YXSTOP": lambda _: NOTHING,  # nothing is being thought about
         }
 
-    def obey(self, line: str) -> Answer:
+    def obey(self, line: str) -> Reply:
         """Do what a line says: at once, but for SWAP2BOARD.
 
         If the answer wants a move, `answer_with` is to be called before the next line.
@@ -79,12 +79,12 @@ class ProtocolGame:
             if not words:
                 return NOTHING
             if command is None:
-                return Answer([f"UNKNOWN command {_shown(words)}"])
+                return Reply([f"UNKNOWN command {_shown(words)}"])
             if unended is not None:
                 raise ProtocolError(f"a list of stones must be ended by DONE before {_shown(name)}")
             return command(argument.strip())
         except (ProtocolError, IllegalMoveError) as error:
-            return Answer([f"ERROR {_shown(str(error), 200)}"])
+            return Reply([f"ERROR {_shown(str(error), 200)}"])
 
     def answer_with(self, cell: int) -> str:
         """Play our move and return it as an answer. Raises IllegalMoveError."""
@@ -97,22 +97,22 @@ class ProtocolGame:
             raise ProtocolError("no game has begun: send START first")
         return self.board
 
-    def _start(self, argument: str) -> Answer:
+    def _start(self, argument: str) -> Reply:
         size = _whole(argument, "START wants the size of the board, such as START 15")
         return self._new_game(size, size)
 
-    def _rectstart(self, argument: str) -> Answer:
+    def _rectstart(self, argument: str) -> Reply:
         width, comma, height = argument.partition(",")
         wants = "RECTSTART wants width,height, such as RECTSTART 15,20"
         if not comma:
             raise ProtocolError(wants)
         return self._new_game(_whole(height.strip(), wants), _whole(width.strip(), wants))
 
-    def _restart(self, _: str) -> Answer:
+    def _restart(self, _: str) -> Reply:
         board = self._begun()
         return self._new_game(board.height, board.width)
 
-    def _new_game(self, height: int, width: int) -> Answer:
+    def _new_game(self, height: int, width: int) -> Reply:
         for size in (height, width):
             if size not in SIZES:
                 raise ProtocolError(f"size {size} is not supported: a board has {SIZES[0]} to {SIZES[-1]} rows")
@@ -127,12 +127,12 @@ class ProtocolGame:
             raise ProtocolError(str(error)) from error
         self.board = board
 
-    def _begin(self, _: str) -> Answer:
+    def _begin(self, _: str) -> Reply:
         if self._begun().moves:
             raise ProtocolError("BEGIN is for an empty board: send TURN or BOARD")
         return MOVE
 
-    def _turn(self, argument: str) -> Answer:
+    def _turn(self, argument: str) -> Reply:
         board = self._begun()
         board.play(parse_point(argument, board.height, board.width))
         if board.outcome is not None:
@@ -140,7 +140,7 @@ class ProtocolGame:
             raise ProtocolError("that move ends the game: there is nothing to answer")
         return MOVE
 
-    def _takeback(self, argument: str) -> Answer:
+    def _takeback(self, argument: str) -> Reply:
         board = self._begun()
         cell = parse_point(argument, board.height, board.width)
         if board.moves and board.moves[-1] == cell:
@@ -154,7 +154,7 @@ class ProtocolGame:
         self.board = self._position(black, white)
         return OK
 
-    def _info(self, argument: str) -> Answer:
+    def _info(self, argument: str) -> Reply:
         """Never answered, so what makes no sense is passed over."""
         key, _, value = argument.partition(" ")
         key, value = key.lower(), value.strip()
@@ -169,15 +169,15 @@ class ProtocolGame:
                     self._set_up(Board(board.height, board.width, WIN_LENGTH, self.rule))
         return NOTHING
 
-    def _open_board(self, _: str) -> Answer:
+    def _open_board(self, _: str) -> Reply:
         self._stones, self._ended = [], self._board_ended
         return NOTHING
 
-    def _open_swap2(self, _: str) -> Answer:
+    def _open_swap2(self, _: str) -> Reply:
         self._stones, self._ended = [], self._swap2_ended
         return NOTHING
 
-    def _add_stone(self, line: str) -> Answer:
+    def _add_stone(self, line: str) -> Reply:
         """Note a line of BOARD or SWAP2BOARD; at DONE do what they ask for."""
         assert self._stones is not None
         if line.upper() != "DONE":
@@ -187,7 +187,7 @@ class ProtocolGame:
         stones, self._stones = self._stones, None
         return self._ended(stones)
 
-    def _board_ended(self, stones: Sequence[str]) -> Answer:
+    def _board_ended(self, stones: Sequence[str]) -> Reply:
         """Set the position up, and ask for a move."""
         own, opponent = self._read_stones(stones)
         position = self._position(*((own, opponent) if len(own) == len(opponent) else (opponent, own)))
@@ -196,7 +196,7 @@ class ProtocolGame:
         self.board = position
         return MOVE
 
-    def _swap2_ended(self, stones: Sequence[str]) -> Answer:
+    def _swap2_ended(self, stones: Sequence[str]) -> Reply:
         """Lay three stones on the empty board, or choose a colour: SWAP for black, a move for white."""
         was = self._begun()
         if len(stones) not in swap2.STONES:
@@ -214,7 +214,7 @@ class ProtocolGame:
         if keeps:
             return MOVE
         self.clock.spend(time.perf_counter() - began)
-        return Answer([" ".join(point_text(cell, board.width) for cell in laid) or "SWAP"])
+        return Reply([" ".join(point_text(cell, board.width) for cell in laid) or "SWAP"])
 
     def _read_stones(self, stones: Sequence[str]) -> tuple[list[int], list[int]]:
         """The cells of our stones and of the opponent's, each in the order sent. Raises ProtocolError."""

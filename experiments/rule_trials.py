@@ -21,8 +21,8 @@ OLD, NEW = "old", "new"
 
 
 @dataclass(frozen=True)
-class Thought:
-    """One move: seconds, positions entered, children scored besides, and the deepest depth that was finished."""
+class Effort:
+    """What one move took: seconds, positions entered, children scored besides; and the deepest depth finished."""
 
     seconds: float
     nodes: int
@@ -30,26 +30,26 @@ class Thought:
     depth: int
 
 
-def think(board: Board, rules: EvaluationRules, seconds: float, depth: int) -> Thought:
+def think(board: Board, rules: EvaluationRules, seconds: float, depth: int) -> Effort:
     """Look for a move as the alpha-beta player does, until the time or the depth is reached."""
     budget, began = Budget(seconds), time.perf_counter()
     scored = reached = 0
     with undisturbed():
         for insight in insights(board, rules, budget, depth):
             scored, reached = insight.scored, insight.depth
-    return Thought(time.perf_counter() - began, budget.used, scored, reached)
+    return Effort(time.perf_counter() - began, budget.used, scored, reached)
 
 
-def thoughts(
+def efforts(
     rules: EvaluationRules, openings: int, plies: int, seed: int, seconds: float, depth: int
-) -> Iterator[Thought]:
-    """Yield the thought about each of so many random openings of the 15x15 board."""
+) -> Iterator[Effort]:
+    """Yield what a move takes in each of so many random openings of the 15x15 board."""
     for number in range(openings):
         board = random_opening(Board, plies, pairing.generator(seed, pairing.OPENING, number))
         yield think(board, rules, seconds, depth)
 
 
-def bench_text(done: list[Thought]) -> str:
+def bench_text(done: list[Effort]) -> str:
     """Return the averages as text."""
     seconds, nodes = sum(each.seconds for each in done), sum(each.nodes for each in done)
     scored = sum(each.scored for each in done)

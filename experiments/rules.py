@@ -18,7 +18,7 @@ from experiments.evaluate import table
 from experiments.pairing import DEFAULT_PLIES
 from experiments.position import add_position_arguments, read_position
 from experiments.quiet_trials import Look, looks, looks_text
-from experiments.rule_trials import Rival, Thought, bench_text, play_match, thoughts, verdict
+from experiments.rule_trials import Effort, Rival, bench_text, efforts, play_match, verdict
 from rl.arena import ArenaResult
 from rl.search.account import Entry, EvaluationRules, explain
 from rl.search.rule_file import DEFAULT, load_rules
@@ -113,12 +113,12 @@ def check_numbers(args: argparse.Namespace) -> None:
 def run_bench(args: argparse.Namespace) -> int:
     """Time the openings one by one; Ctrl-C ends with what has been timed."""
     rules = read_rules(args.file)
-    done: list[Thought] = []
+    done: list[Effort] = []
     code = EXIT_OK
     try:
-        work = thoughts(rules, args.openings, args.opening_plies, args.seed, args.time, args.depth)
-        for thought in tqdm(work, total=args.openings, unit="move", disable=None):
-            done.append(thought)
+        work = efforts(rules, args.openings, args.opening_plies, args.seed, args.time, args.depth)
+        for effort in tqdm(work, total=args.openings, unit="move", disable=None):
+            done.append(effort)
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     if done:

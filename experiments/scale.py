@@ -24,7 +24,8 @@ from experiments.errors import EXIT_OK, UserError
 from experiments.output_place import check_report
 from experiments.scale_costs import AHEAD, Findings, measure
 from experiments.scale_model import Costs, Layout, Simulated, games_per_second, saturation, simulate
-from experiments.train import SHARES, check_evaluation
+from experiments.train import SHARES
+from experiments.verdict import check_evaluation
 from nn.weights import replace_file
 from rl.fleet import MOST_JOBS
 

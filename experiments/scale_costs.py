@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from tqdm import tqdm
 
-from experiments.casting import cast_of, shares_of
+from experiments.casting import cast_of, cut_games
 from experiments.config import Config
 from experiments.learner import Learner
 from experiments.scale_model import Costs
@@ -97,7 +97,7 @@ def play_alone(config: Config, costs: Costs, jobs: int, seconds: float) -> float
     share = math.ceil(config.games_per_update / config.shares)
     count = max(2 * jobs, round(seconds * jobs / (share * costs.play)))
     seats, opponents, _ = learner.league.draw((jobs + count) * share, learner.rng)
-    shares = shares_of(config, 0, seats, jobs + count)
+    shares = cut_games(config, 0, seats, jobs + count)
     with Processes(prepare, jobs, SHARES_AHEAD) as fleet:
         fleet.put(cast_of(config, learner.net, opponents))
         for index in range(jobs):  # the processes start, and make their agents

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from experiments.errors import UserError
-from experiments.figures import BLUE
+from experiments.figures import BLUE, TACTICS
 from experiments.metrics import Row
-from experiments.plots import TACTICS
 from experiments.seeds import mean_interval
 
 if TYPE_CHECKING:

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from env import BLACK, WHITE, Board
 from experiments.game import Game
 from experiments.game_files import read_games, write_games
-from experiments.outlook import black_chance
+from experiments.outlook import black_chance, move_chances
 from experiments.player import ADVISER, DEFAULT_AGENT, HUMAN, Player, seat, stand_in
 from experiments.question import Answer, Kind, Question
-from experiments.show import move_chances
 from experiments.thought import Mind, Thought
 from nn import BoardNet
 

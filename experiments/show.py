@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from env import Board, GameRecord, Rule
 from env.coords import cell_name
-from env.observation import positions_of
 from env.record_text import printable
 from env.render import COLOUR_NAMES, STONE_LETTERS
 from env.rules import BLACK, WHITE
@@ -23,9 +22,9 @@ from env.svg import board_svg
 from experiments.errors import EXIT_OK, UserError
 from experiments.figures import save_figure
 from experiments.game_files import read_games, write_games
+from experiments.outlook import move_chances
 from experiments.position import chosen_game, position_at
-from nn import BoardNet, load_net
-from nn.losses import masked_log_softmax
+from nn import load_net
 from nn.weights import replace_file
 
 COLUMNS = 78
@@ -61,7 +60,10 @@ def run(args: argparse.Namespace) -> int:
         if args.output is None:
             return EXIT_OK
     board = position_at(game, args.ply)
-    chances = None if args.policy is None else move_chances(board, load_net(args.policy))
+    net = None if args.policy is None else load_net(args.policy)
+    if net is not None and board.is_over:
+        raise UserError("--policy: the game is over in this position; choose an earlier one with --ply")
+    chances = None if net is None else move_chances(board, net)
     if args.output is not None:
         _draw(args.output, game, board, not args.no_numbers, chances)
         _print(str(args.output))
@@ -69,20 +71,6 @@ def run(args: argparse.Namespace) -> int:
     _print(f"{args.file}, game {args.game or 1} of {len(games)}" if len(games) > 1 else str(args.file))
     _print(game_text(game, board, not args.no_numbers, chances))
     return EXIT_OK
-
-
-def move_chances(board: Board, net: BoardNet) -> NDArray[np.float64]:
-    """Return how likely the network finds each move: (A,), summing to 1.
-
-    Raises `UserError` if the game is over; ShapeError if the network was made for another board, AnswerError if it
-    knows no moves.
-    """
-    if board.is_over:
-        raise UserError("--policy: the game is over in this position; choose an earlier one with --ply")
-    positions = positions_of([board])
-    logits = net.logits(positions.seen(net.planes))  # (1, A)
-    chances: NDArray[np.float64] = np.exp(masked_log_softmax(logits, positions.legal)[0].astype(np.float64))
-    return chances
 
 
 def game_text(game: GameRecord, board: Board, numbers: bool = True, chances: NDArray[np.float64] | None = None) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.demo import demo_text, java_board_text
+from experiments.demo_game import demo_text, java_board_text
 from experiments.errors import UserError
 from experiments.game_stages import env, greedy, replayed, selfplay
 from experiments.golden import Entry, both, brief, doubles, net_key, net_seeds

@@ -19,7 +19,7 @@ from experiments.config import Config, config_from
 from experiments.config_source import load_config
 from experiments.errors import UserError
 from experiments.learner import DRILLS_AT_ONCE, Learner
-from experiments.train import check_evaluation
+from experiments.verdict import check_evaluation
 
 MOST_RUNS = 1_000
 FOLDER = re.compile(r"[\w.,=+\-\[\]]{1,120}__s\d{1,20}")

@@ -13,28 +13,22 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from env import Rule
 from experiments.checkpoint import load_latest, save_checkpoint
-from experiments.config import Config, config_from
+from experiments.config import config_from
 from experiments.config_source import add_config_arguments, load_config, settings_of
 from experiments.errors import EXIT_OK, UserError
 from experiments.fleets import fleet_named
-from experiments.known_wins import SIZE, beginnings
 from experiments.learner import Learner, Report
 from experiments.learner_state import arrays_of, meta_of, restore
 from experiments.metrics import MetricsLog, Row
 from experiments.progress import Progress
 from experiments.run_dir import RunDir, add_run_dir_arguments, new_run_path
-from experiments.verdict import evaluate, new_board, report, tactical_suite
-from rl.agents import PolicyAgent, make_agent
-from rl.arena import random_opening
-from rl.league import POOL, SELF
+from experiments.verdict import check_evaluation, evaluate, report, tactical_suite
 from rl.selfplay import LEARNER
 from rl.shares import SHARES_AHEAD, prepare
 from rl.tactical_suite import TacticalSuite
@@ -196,23 +190,6 @@ def continue_run(learner: Learner, run: RunDir, asked_to_stop: list[int]) -> Tac
         print(f"run directory: {run.path}   seed {learner.config.seed}", flush=True)
         train(learner, run, log, suite, asked_to_stop)
     return suite
-
-
-def check_evaluation(config: Config) -> None:
-    """Check that everybody whom the run is to meet plays on its board, and that the openings of evaluations fit it.
-
-    Raises UserError, AgentSpecError, WeightsError or ArenaError; UserError, too, for known wins that cannot be read.
-    """
-    for name in {*config.evaluate_against, *config.opponents, config.drill_opponent} - {SELF, POOL}:
-        agent = make_agent(name)
-        if isinstance(agent, PolicyAgent) and not agent.net.fits(config.height, config.width):
-            own = f"{agent.net.height}x{agent.net.width}"
-            raise UserError(f"{name} plays on {own} only; the board is {config.height}x{config.width}")
-    random_opening(lambda: new_board(config), config.evaluation_plies, np.random.default_rng(0))
-    if config.known_wins:
-        if (config.height, config.width, config.win_length) != (SIZE, SIZE, 5):
-            raise UserError(f"known_wins {config.known_wins}: its positions are on {SIZE}x{SIZE}, five in a row")
-        beginnings(Path(config.known_wins), Rule(config.rule))
 
 
 @contextmanager

@@ -13,14 +13,16 @@ import numpy as np
 from env import Board, Rule
 from experiments.beginning import initial_net
 from experiments.config import Config
-from experiments.known_wins import beginnings, begun
+from experiments.errors import UserError
+from experiments.known_wins import SIZE, beginnings, begun
 from experiments.learner import Learner
 from experiments.metrics import Row, read_metrics
 from experiments.run_dir import RunDir
 from nn import BoardNet
 from nn.weights import replace_file
 from rl.agents import PolicyAgent, make_agent
-from rl.arena import compare
+from rl.arena import compare, random_opening
+from rl.league import POOL, SELF
 from rl.tactical_suite import TacticalSuite, make_suite
 
 SUITE_SIZE, SUITE_SEED = 300, 20  # the same positions for every run on the same board
@@ -31,6 +33,23 @@ SKILLS = {
     "own_four_first": "own four before their three",
     "double_threat": "double threats made",
 }
+
+
+def check_evaluation(config: Config) -> None:
+    """Check that everybody whom the run is to meet plays on its board, and that the openings of evaluations fit it.
+
+    Raises UserError, AgentSpecError, WeightsError or ArenaError; UserError, too, for known wins that cannot be read.
+    """
+    for name in {*config.evaluate_against, *config.opponents, config.drill_opponent} - {SELF, POOL}:
+        agent = make_agent(name)
+        if isinstance(agent, PolicyAgent) and not agent.net.fits(config.height, config.width):
+            own = f"{agent.net.height}x{agent.net.width}"
+            raise UserError(f"{name} plays on {own} only; the board is {config.height}x{config.width}")
+    random_opening(lambda: new_board(config), config.evaluation_plies, np.random.default_rng(0))
+    if config.known_wins:
+        if (config.height, config.width, config.win_length) != (SIZE, SIZE, 5):
+            raise UserError(f"known_wins {config.known_wins}: its positions are on {SIZE}x{SIZE}, five in a row")
+        beginnings(Path(config.known_wins), Rule(config.rule))
 
 
 def tactical_suite(learner: Learner) -> TacticalSuite:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from env import Board
-from experiments import demo, game_stages, stages
+from experiments import demo_game, game_stages, stages
 from experiments.__main__ import main
 from experiments.errors import UserError
 from experiments.java_border import java_logits
@@ -77,7 +77,7 @@ def logits_remembered() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(game_stages, "java_logits", remembered)
-        patch.setattr(demo, "java_logits", remembered)
+        patch.setattr(demo_game, "java_logits", remembered)
         patch.setattr(stages, "exact_outputs", outputs)
         yield
 

@@ -18,10 +18,10 @@ from experiments.errors import UserError
 from experiments.figures import save_figure
 from experiments.plots import (
     COLOURS,
-    baseline_chart,
     change_curve,
     curves,
     learning_curve,
+    opponent_chart,
     training_panel,
 )
 from experiments.run_rows import flatten, reached
@@ -325,7 +325,7 @@ def test_the_last_evaluation_is_charted_by_colour() -> None:
     rows = run_rows([0.2, 0.4])
     rows[-1]["evaluation"]["greedy"]["as_black"] = {"games": 50, "win_rate": 0.5, "low": 0.4, "high": 0.7}
     rows[-1]["evaluation"]["greedy"]["as_white"] = {"games": 0, "win_rate": 0.0, "low": 0.0, "high": 1.0}
-    ax = baseline_chart(Figure().subplots(), rows)
+    ax = opponent_chart(Figure().subplots(), rows)
     points = {bars.get_label(): bars[0].get_xydata().tolist() for bars in ax.containers}
     assert points == {"all games": [[0.4, 0], [pytest.approx(0.65), 1]], "as black": [[0.5, 0.2]], "as white": []}
     (arm,) = ax.containers[1][2][0].get_segments()
@@ -340,7 +340,7 @@ def test_updates_are_drawn_over_the_weights() -> None:
     assert ax.get_ylabel() == "update / weights"
 
 
-@pytest.mark.parametrize("kind", ["baselines", "tactics", "entropy", "gradients", "length"])
+@pytest.mark.parametrize("kind", ["opponents", "tactics", "entropy", "gradients", "length"])
 def test_every_kind_of_a_run_is_drawn_or_says_what_is_lacking(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

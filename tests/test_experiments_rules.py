@@ -13,7 +13,7 @@ from env import BLACK, WHITE, Board
 from experiments import rule_trials
 from experiments.__main__ import main
 from experiments.quiet_trials import Look, look, looks_text, quiet_board
-from experiments.rule_trials import NEW, OLD, Rival, Thought, bench_text, play_match, verdict
+from experiments.rule_trials import NEW, OLD, Effort, Rival, bench_text, play_match, verdict
 from rl.arena import Tally
 from rl.search.rule_file import DEFAULT, default_rules, load_rules
 from rl.search.threat_board import ThreatBoard
@@ -151,7 +151,7 @@ def test_the_averages_of_quiet_positions() -> None:
 
 
 def test_the_averages_of_a_bench() -> None:
-    said = bench_text([Thought(1.0, 1000, 50_000, 4), Thought(3.0, 7000, 70_000, 7)])
+    said = bench_text([Effort(1.0, 1000, 50_000, 4), Effort(3.0, 7000, 70_000, 7)])
     numbers = [line.rsplit("   ", 1)[0].split()[-1] if "(" in line else line.split()[-1] for line in said.splitlines()]
     assert numbers == ["2", "2,000.0", "3,000.0", "2,000", "30,000", "5.5"]
 
@@ -159,11 +159,11 @@ def test_the_averages_of_a_bench() -> None:
 def test_bench_that_is_interrupted_says_what_it_has(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    thoughts = iter([Thought(1.0, 10, 20, 3)])
+    efforts = iter([Effort(1.0, 10, 20, 3)])
 
-    def think(*_: object) -> Thought:
+    def think(*_: object) -> Effort:
         try:
-            return next(thoughts)
+            return next(efforts)
         except StopIteration:
             raise KeyboardInterrupt from None
 

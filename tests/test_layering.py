@@ -29,14 +29,15 @@ ORDER = {
     "demonstrations examples value_learning watch selfplay watched_play league returns baseline "
     "value_regression value_net_baseline weight_average gate teacher_pull reinforce tactics drill tactical_suite arena "
     "elo sprt fleet_worker fleet dask_fleet parcel shares flow openings pairs",
-    "experiments": "errors config config_source run_dir metrics checkpoint java_border demo golden tally game_stages "
-    "stages parity pairing seeds figures run_rows plots output_place evaluate seed_plots standings arena_plots "
-    "tournament_plan tournament boards game_files position analyse quiet_trials rule_trials rules show info onnx_file "
-    "event_file export example_files generate plan beginning lesson_sources pupil known_wins casting fleets learner "
-    "learner_state verdict progress train sweep_plan sweep_results sweep pretrain train_value train_q scale_model "
-    "scale_costs scale race torch_twin contests loop_cost bench tactics_report notebook_files thought player outlook "
-    "question game session game_plots net_plots draw play board_grid board_canvas curve_canvas rule_desk rules_window "
-    "captions window gui notebook_game widget rules_widget move_clock swap2 protocol_game brain commands __main__",
+    "experiments": "errors config config_source run_dir metrics checkpoint java_border demo_game demo golden tally "
+    "game_stages stages parity pairing seeds output_place figures run_rows plots evaluate seed_plots standings "
+    "arena_plots tournament_plan tournament boards game_files position outlook analyse quiet_trials rule_trials rules "
+    "show info onnx_file event_file export example_files generate plan beginning lesson_sources pupil known_wins "
+    "casting fleets learner learner_state verdict progress train sweep_plan sweep_results sweep pretrain train_value "
+    "train_q scale_model scale_costs scale race torch_twin contests loop_cost bench tactics_report notebook_files "
+    "thought player question game session game_plots net_plots draw play board_grid board_canvas curve_canvas "
+    "rule_desk rules_window captions window gui notebook_game widget rules_widget move_clock swap2 protocol_game brain "
+    "commands __main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}

@@ -1,4 +1,4 @@
-"""The baseline everybody measures against: score each empty cell by the run a stone there would join.
+"""The player everybody is measured against: score each empty cell by the run a stone there would join.
 
 The score counts stones in a row and open ends, for both colours, and looks no move ahead. It is the heuristic of
 the reference Java program, whose quirks are kept: see `line_digit`.

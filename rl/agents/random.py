@@ -1,4 +1,4 @@
-"""The weakest baseline: any legal cell, all equally likely."""
+"""The weakest player: any legal cell, all equally likely."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from env import Board
 from env.coords import cell_name
 from env.render import COLOUR_NAMES, board_text
 from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
-from experiments.outlook import score_text
-from experiments.position import add_position_arguments, read_position
+from experiments.files.position import add_position_arguments, read_position
+from experiments.playing.outlook import score_text
 from rl.search.budget import Budget
 from rl.search.insights import insights
 from rl.search.rule_file import default_rules, load_rules

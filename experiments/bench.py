@@ -1,7 +1,7 @@
 """`gomoku bench`: how fast, against PyTorch and against the readable layers, and how near to what the machine gives.
 
-Everything runs on one thread, in turns, and is told as CPU time (see experiments/race.py). Without PyTorch installed
-(`pip install 'gomoku-lab[bench]'`) the table compares with the readable twins alone.
+Everything runs on one thread, in turns, and is told as CPU time (see experiments/speed/race.py). Without PyTorch
+installed (`pip install 'gomoku-lab[bench]'`) the table compares with the readable twins alone.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from experiments.config_source import load_config
-from experiments.contests import OURS, READABLE, SIZES, TORCH, Contests, Line
 from experiments.errors import EXIT_OK, UserError
-from experiments.loop_cost import loop_cost
-from experiments.loop_cost import table as table_of_parts
-from experiments.output_place import check_report
-from experiments.race import product_roof
+from experiments.files.output_place import check_report
+from experiments.speed.contests import OURS, READABLE, SIZES, TORCH, Contests, Line
+from experiments.speed.loop_cost import loop_cost
+from experiments.speed.loop_cost import table as table_of_parts
+from experiments.speed.race import product_roof
 from nn.weights import replace_file
 from rl.agents import shipped
 
@@ -58,7 +58,7 @@ def draw(lines: list[Line], path: Path) -> None:
     """Ratios as bars, and positions a second over the size of the batch."""
     from matplotlib.figure import Figure
 
-    from experiments.figures import BLUE, OTHERS, save_figure
+    from experiments.pictures.figures import BLUE, OTHERS, save_figure
 
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     bars, curves = figure.subplots(1, 2)

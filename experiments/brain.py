@@ -23,9 +23,9 @@ import numpy as np
 
 from env import Board
 from experiments.errors import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_OK, UserError
-from experiments.player import DEFAULT_AGENT, STAND_IN
-from experiments.protocol_game import ProtocolGame
-from experiments.thought import Mind, Thought
+from experiments.playing.player import DEFAULT_AGENT, STAND_IN
+from experiments.playing.protocol_game import ProtocolGame
+from experiments.playing.thought import Mind, Thought
 from nn import __version__
 from rl.agents import Agent, make_agent
 

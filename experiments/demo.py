@@ -1,14 +1,14 @@
 """`gomoku demo`: the reference Java program's demonstration game, printed byte for byte.
 
-The game itself stands in experiments/demo_game.py.
+The game itself stands in experiments/java/demo_game.py.
 """
 
 import argparse
 import io
 import sys
 
-from experiments.demo_game import demo_text
 from experiments.errors import EXIT_OK, UserError
+from experiments.java.demo_game import demo_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

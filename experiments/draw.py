@@ -18,13 +18,13 @@ from env import Board
 from env.rules import usual_win_length
 from experiments import plots
 from experiments.errors import EXIT_OK, UserError
-from experiments.figures import save_figure
-from experiments.game_files import read_games
+from experiments.files.game_files import read_games
+from experiments.files.position import chosen_game, move_names, play_names
+from experiments.files.run_rows import NothingYet, checked_rows, csv_text, reached
 from experiments.metrics import Row
-from experiments.position import chosen_game, move_names, play_names
-from experiments.run_rows import NothingYet, checked_rows, csv_text, reached
-from experiments.seeds import experiment_name, group_by_config
-from experiments.standings import standings_of
+from experiments.pictures.figures import save_figure
+from experiments.strength.seeds import experiment_name, group_by_config
+from experiments.strength.standings import standings_of
 from nn import BoardNet, load_net
 from nn.weights import replace_file
 
@@ -168,7 +168,7 @@ def _draw_runs(args: argparse.Namespace, output: Path) -> None:
 def _comparison(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[Row]]) -> Figure:
     from matplotlib.figure import Figure
 
-    from experiments.seed_plots import COLUMNS, comparison_figure
+    from experiments.pictures.seed_plots import COLUMNS, comparison_figure
 
     experiments = {experiment_name(group[0]): [reached(path, rows[path]) for path in group] for group in groups}
     if len(experiments) < len(groups):
@@ -182,8 +182,8 @@ def _comparison(groups: Sequence[Sequence[Path]], rows: Mapping[Path, Sequence[R
 def _of_games(args: argparse.Namespace) -> Figure:
     from matplotlib.figure import Figure
 
-    from experiments.arena_plots import tournament_figure
-    from experiments.game_plots import chances_along, first_move_map, length_histogram, value_curve
+    from experiments.pictures.arena_plots import tournament_figure
+    from experiments.pictures.game_plots import chances_along, first_move_map, length_histogram, value_curve
 
     files = [file for path in args.sources for file in (sorted(path.glob("games/*.txt")) if path.is_dir() else [path])]
     games = [game for file in files for game in read_games(file)]
@@ -209,7 +209,7 @@ def _of_games(args: argparse.Namespace) -> Figure:
 def _of_net(args: argparse.Namespace) -> Figure:
     from matplotlib.figure import Figure
 
-    from experiments import net_plots
+    from experiments.pictures import net_plots
 
     if len(args.sources) > 1:
         raise UserError(f"--kind {args.kind} shows one network; {len(args.sources)} were named")

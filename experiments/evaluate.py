@@ -11,9 +11,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from experiments import pairing
 from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
-from experiments.output_place import check_place
+from experiments.files.output_place import check_place
+from experiments.strength import pairing
 from nn.weights import replace_file
 from rl.arena import ArenaResult, Tally, result_of
 from rl.pairs import Games, play_batches, present

@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 
 from experiments.errors import EXIT_OK, UserError
-from experiments.event_file import event_bytes
+from experiments.files.event_file import event_bytes
+from experiments.files.onnx_file import onnx_model
 from experiments.metrics import read_metrics
-from experiments.onnx_file import onnx_model
 from nn import load_net
 from nn.weights import replace_file
 

@@ -16,9 +16,9 @@ from tqdm import tqdm
 from env import Board, Rule
 from env.record import GameRecord
 from experiments.errors import EXIT_OK, UserError
-from experiments.example_files import save_examples
-from experiments.game_files import write_games
-from experiments.output_place import check_place
+from experiments.files.example_files import save_examples
+from experiments.files.game_files import write_games
+from experiments.files.output_place import check_place
 from rl.agents import Agent, make_agent
 from rl.arena import random_opening
 from rl.demonstrations import Demonstration, demonstrate

@@ -1,4 +1,4 @@
-"""`gomoku gui`: play in a window, by clicks. What the window shows and does stands in experiments/window.py.
+"""`gomoku gui`: play in a window, by clicks. What the window shows and does stands in experiments/faces/window.py.
 
 Nothing here needs a display, nor Python's tkinter, until the window is opened.
 """
@@ -11,7 +11,7 @@ from types import FrameType
 
 from experiments import play
 from experiments.errors import EXIT_OK, UserError
-from experiments.session import GameSession
+from experiments.playing.session import GameSession
 
 INSTEAD = "play in the terminal with: gomoku play"
 
@@ -40,7 +40,7 @@ def show(session: GameSession, rules: Path | None = None) -> None:
         raise UserError(f"this Python has no tkinter, which windows need; install it, or {INSTEAD}")
     import tkinter
 
-    from experiments.window import Window
+    from experiments.faces.window import Window
 
     try:
         root = tkinter.Tk(className="Gomoku")

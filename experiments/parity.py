@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from experiments.errors import EXIT_FAILED, EXIT_OK, UserError
-from experiments.golden import is_damaged_reference, read_golden
-from experiments.stages import STAGES
-from experiments.tally import Row
+from experiments.java.golden import is_damaged_reference, read_golden
+from experiments.java.stages import STAGES
+from experiments.java.tally import Row
 
 
 def run_parity(directory: Path) -> list[Row]:

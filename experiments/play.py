@@ -15,9 +15,9 @@ from env.coords import CoordinateError, cell_name, parse_cell
 from env.record_text import printable
 from env.render import STONE_LETTERS, position_text
 from experiments.errors import EXIT_OK, UserError, did_you_mean
-from experiments.pairing import NETWORKS, setting_for
-from experiments.player import ADVISER, DEFAULT_AGENT, HUMAN
-from experiments.session import GameSession, SessionError
+from experiments.playing.player import ADVISER, DEFAULT_AGENT, HUMAN
+from experiments.playing.session import GameSession, SessionError
+from experiments.strength.pairing import NETWORKS, setting_for
 from nn.weights import WeightsError
 from rl.agents import make_agent
 

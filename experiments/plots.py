@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.figures import BLUE, GREEN, ORANGE, OTHERS, PINK, SKY, TACTICS, VERMILION
+from experiments.files.run_rows import flatten
 from experiments.metrics import Row
-from experiments.run_rows import flatten
-from experiments.seeds import evaluations, experiment_name, mean_over_runs
+from experiments.pictures.figures import BLUE, GREEN, ORANGE, OTHERS, PINK, SKY, TACTICS, VERMILION
+from experiments.strength.seeds import evaluations, experiment_name, mean_over_runs
 
 if TYPE_CHECKING:  # matplotlib takes a second to import and is needed only where something is drawn
     from matplotlib.axes import Axes
@@ -54,7 +54,8 @@ def learning_curve(ax: Axes, *runs: Sequence[Row]) -> Axes:
     """Draw the win rate against each opponent over the games of training, and return `ax`.
 
     One run: its evaluations and their 95 % Wilson intervals as a band. Several runs, seeds of one experiment: the
-    mean over the runs, its 95 % interval (Student's, see experiments/seeds.py) as a band, each run as a thin line.
+    mean over the runs, its 95 % interval (Student's, see experiments/strength/seeds.py) as a band, each run as a thin
+    line.
     """
     opponents = dict.fromkeys(
         name for rows in runs for row in rows for name, of in row.get("evaluation", {}).items() if "win_rate" in of

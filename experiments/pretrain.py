@@ -22,12 +22,12 @@ from tqdm import tqdm
 from env import Board, Rule
 from experiments.checkpoint import load_latest, save_checkpoint
 from experiments.errors import EXIT_OK, UserError
-from experiments.example_files import examples_from
+from experiments.files.example_files import examples_from
 from experiments.metrics import MetricsLog, Row, read_metrics
-from experiments.plan import COSINE, POLICIES, STEPS, Plan, plan_from
-from experiments.pupil import Pupil
 from experiments.run_dir import RunDir, add_run_dir_arguments, new_run_path
 from experiments.train import Stopped, signals_noted
+from experiments.training.pretrain_plan import COSINE, POLICIES, STEPS, Plan, plan_from
+from experiments.training.pupil import Pupil
 from nn import BoardNet
 from nn.weights import replace_file
 from rl.agents import PolicyAgent, make_agent
@@ -100,7 +100,7 @@ def report(pupil: Pupil, run: RunDir) -> None:
     """Save the network, measure it, draw the curve, and say what came out and where it is."""
     from matplotlib.figure import Figure
 
-    from experiments.figures import save_figure
+    from experiments.pictures.figures import save_figure
     from experiments.plots import learning_curve
 
     plan = pupil.plan

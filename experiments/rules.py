@@ -15,10 +15,10 @@ from env.coords import cell_name
 from env.render import COLOUR_NAMES, STONE_LETTERS, status_text
 from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
 from experiments.evaluate import table
-from experiments.pairing import DEFAULT_PLIES
-from experiments.position import add_position_arguments, read_position
-from experiments.quiet_trials import Look, looks, looks_text
-from experiments.rule_trials import Effort, Rival, bench_text, efforts, play_match, verdict
+from experiments.files.position import add_position_arguments, read_position
+from experiments.speed.quiet_trials import Look, looks, looks_text
+from experiments.strength.pairing import DEFAULT_PLIES
+from experiments.strength.rule_trials import Effort, Rival, bench_text, efforts, play_match, verdict
 from rl.arena import ArenaResult
 from rl.search.account import Entry, EvaluationRules, explain
 from rl.search.rule_file import DEFAULT, load_rules

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.errors import UserError
-from experiments.rule_desk import RuleDesk, RuleMatch
+from experiments.faces.rule_desk import RuleDesk, RuleMatch
 from rl.search.account import EvaluationRule
 from rl.search.rule_file import RuleFileError
 

@@ -1,7 +1,7 @@
 """`gomoku scale`: what training costs here, what more processes bring, and where the learner is the narrow place.
 
-Three tables: what was measured (experiments/scale_costs.py), the same from the model and its simulation
-(experiments/scale_model.py), and these two for more workers than there are here.
+Three tables: what was measured (experiments/speed/scale_costs.py), the same from the model and its simulation
+(experiments/speed/scale_model.py), and these two for more workers than there are here.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import numpy as np
 from experiments.config import Config
 from experiments.config_source import add_config_arguments, load_config, settings_of
 from experiments.errors import EXIT_OK, UserError
-from experiments.output_place import check_report
-from experiments.scale_costs import AHEAD, Findings, measure
-from experiments.scale_model import Costs, Layout, Simulated, games_per_second, saturation, simulate
+from experiments.files.output_place import check_report
+from experiments.speed.scale_costs import AHEAD, Findings, measure
+from experiments.speed.scale_model import Costs, Layout, Simulated, games_per_second, saturation, simulate
 from experiments.train import SHARES
-from experiments.verdict import check_evaluation
+from experiments.training.verdict import check_evaluation
 from nn.weights import replace_file
 from rl.fleet import MOST_JOBS
 
@@ -123,7 +123,7 @@ def draw(config: Config, found: Findings, bandwidth: float, path: Path) -> None:
     """Games a second over workers: the model as lines, the simulation as dots, what was measured here as crosses."""
     from matplotlib.figure import Figure
 
-    from experiments.figures import BLUE, ORANGE, save_figure
+    from experiments.pictures.figures import BLUE, ORANGE, save_figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     ax = figure.subplots()

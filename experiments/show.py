@@ -20,10 +20,10 @@ from env.render import COLOUR_NAMES, STONE_LETTERS
 from env.rules import BLACK, WHITE
 from env.svg import board_svg
 from experiments.errors import EXIT_OK, UserError
-from experiments.figures import save_figure
-from experiments.game_files import read_games, write_games
-from experiments.outlook import move_chances
-from experiments.position import chosen_game, position_at
+from experiments.files.game_files import read_games, write_games
+from experiments.files.position import chosen_game, position_at
+from experiments.pictures.figures import save_figure
+from experiments.playing.outlook import move_chances
 from nn import load_net
 from nn.weights import replace_file
 
@@ -141,7 +141,7 @@ def _draw(path: Path, game: GameRecord, board: Board, numbers: bool, chances: ND
     if path.suffix == ".svg":
         replace_file(path, board_svg(board, numbers=numbers, heat=chances, title=title).encode())
         return
-    from experiments.boards import board_figure  # here, since matplotlib takes a second to import
+    from experiments.pictures.boards import board_figure  # here, since matplotlib takes a second to import
 
     figure = board_figure(board, numbers=numbers, heat=chances, title=title)
     with warnings.catch_warnings():

@@ -29,13 +29,13 @@ from tqdm import tqdm
 from experiments.config import config_from
 from experiments.config_source import add_config_arguments, settings_of
 from experiments.errors import EXIT_FAILED, EXIT_OK, UserError
-from experiments.fleets import fleet_named
-from experiments.learner import Learner
 from experiments.run_dir import RunDir, add_run_dir_arguments, new_run_path
-from experiments.sweep_plan import Plan, plan_from, planned, updates_in
-from experiments.sweep_results import final_rates, is_finished, table, write_results
 from experiments.train import Stopped, continue_run
-from experiments.verdict import report
+from experiments.training.fleets import fleet_named
+from experiments.training.learner import Learner
+from experiments.training.sweep_plan import Plan, plan_from, planned, updates_in
+from experiments.training.sweep_results import final_rates, is_finished, table, write_results
+from experiments.training.verdict import report
 from rl.fleet import MOST_JOBS, FleetError
 
 LOOK_EVERY = 1.0  # seconds between two looks at how far the runs are

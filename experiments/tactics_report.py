@@ -1,7 +1,7 @@
 """How many positions with a known forced win the alpha-beta player solves, how fast, and how many by fours alone.
 
-The file is one of known wins, see experiments/known_wins.py. Solved: the player's move starts a win that it proves
-against every reply, or is the known win's first; proved: the former.
+The file is one of known wins, see experiments/strength/known_wins.py. Solved: the player's move starts a win that it
+proves against every reply, or is the known win's first; proved: the former.
 
     python -m experiments.tactics_report tests/data/tactics/wins.json --seconds 1.8
 """
@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from env import Rule
 from experiments.errors import EXIT_BROKEN_PIPE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, UserError
-from experiments.known_wins import KnownWin, load_known_wins
+from experiments.strength.known_wins import KnownWin, load_known_wins
 from rl.search.budget import Budget, undisturbed
 from rl.search.forced_wins import forced_win
 from rl.search.insights import insights

@@ -23,12 +23,12 @@ from typing import Any
 from tqdm import tqdm
 
 from env.record import GameRecord, RecordError
-from experiments import pairing
 from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
 from experiments.metrics import MetricsLog, read_metrics
 from experiments.run_dir import RunDir, add_run_dir_arguments, new_run_path
-from experiments.standings import Standings, sprt_line, sprt_verdict, standings_of, table
-from experiments.tournament_plan import DEFAULT_GAMES, Plan, config_from_arguments, plan_from
+from experiments.strength import pairing
+from experiments.strength.standings import Standings, sprt_line, sprt_verdict, standings_of, table
+from experiments.strength.tournament_plan import DEFAULT_GAMES, Plan, config_from_arguments, plan_from
 from nn.weights import replace_file
 from rl.pairs import Games, play_batches
 
@@ -135,8 +135,8 @@ def write_results(
     directory: TournamentDir, standings: Standings, records: Sequence[GameRecord], verdict: Mapping[str, Any] | None
 ) -> None:
     """Write the games, the results and their picture, and say where they are."""
-    from experiments.arena_plots import tournament_figure
-    from experiments.figures import save_figure
+    from experiments.pictures.arena_plots import tournament_figure
+    from experiments.pictures.figures import save_figure
 
     results = {**standings.as_dict(), "forfeits": sum(bool(record.note) for record in records), "sprt": verdict}
     replace_file(directory.path / "games.txt", "".join(f"{record.to_line()}\n" for record in records).encode())

@@ -22,13 +22,13 @@ from experiments.checkpoint import load_latest, save_checkpoint
 from experiments.config import config_from
 from experiments.config_source import add_config_arguments, load_config, settings_of
 from experiments.errors import EXIT_OK, UserError
-from experiments.fleets import fleet_named
-from experiments.learner import Learner, Report
-from experiments.learner_state import arrays_of, meta_of, restore
 from experiments.metrics import MetricsLog, Row
-from experiments.progress import Progress
 from experiments.run_dir import RunDir, add_run_dir_arguments, new_run_path
-from experiments.verdict import check_evaluation, evaluate, report, tactical_suite
+from experiments.training.fleets import fleet_named
+from experiments.training.learner import Learner, Report
+from experiments.training.learner_state import arrays_of, meta_of, restore
+from experiments.training.progress import Progress
+from experiments.training.verdict import check_evaluation, evaluate, report, tactical_suite
 from rl.selfplay import LEARNER
 from rl.shares import SHARES_AHEAD, prepare
 from rl.tactical_suite import TacticalSuite

@@ -143,7 +143,7 @@ def save(path: Path, table: QTable, games: int, curve: Curve) -> None:
     """Write the table, then the picture of its curve."""
     from matplotlib.figure import Figure
 
-    from experiments.figures import BLUE, save_figure
+    from experiments.pictures.figures import BLUE, save_figure
 
     save_arrays(path, table.arrays(), {**table.meta(), "games": games, "curve": curve})
     figure = Figure(figsize=(6, 3.5), layout="constrained")

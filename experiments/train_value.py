@@ -14,7 +14,7 @@ from tqdm import tqdm
 from env.lockstep import Lockstep
 from env.rules import Rule, check_settings
 from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
-from experiments.output_place import check_place
+from experiments.files.output_place import check_place
 from nn import BoardNet, ConvPolicyNet, ConvValueNet, LinePolicyNet, LineValueNet, load_net
 from nn.losses import squared_error
 from nn.optim import Adam

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from env import Board, GameRecord
-from experiments.notebook_game import Face, face_of
-from experiments.player import HUMAN
-from experiments.session import GameSession
+from experiments.faces.notebook_game import Face, face_of
+from experiments.playing.player import HUMAN
+from experiments.playing.session import GameSession
 
 SCRIPT = Path(__file__).with_suffix(".js")
 

@@ -29,7 +29,7 @@ from matplotlib import pyplot as plt
 import experiments
 from env import Board
 from env.observation import planes
-from experiments.demo_game import demo_text
+from experiments.java.demo_game import demo_text
 from nn import PolicyNet
 from nn.exact import exact_dense, exact_forward
 from nn.java_random import INCREMENT, MULTIPLIER, STATE_MASK, JavaRandom, fdlibm_log

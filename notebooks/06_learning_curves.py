@@ -26,8 +26,8 @@ from matplotlib import pyplot as plt
 import experiments
 from experiments.metrics import read_metrics
 from experiments.plots import entropy_curve, learning_curve, training_panel
-from experiments.seed_plots import comparison_figure, measures
-from experiments.seeds import evaluations, mean_interval, student_t
+from experiments.pictures.seed_plots import comparison_figure, measures
+from experiments.strength.seeds import evaluations, mean_interval, student_t
 
 results = Path(experiments.__file__).parent / "results"
 runs = {path.name: read_metrics(path / "metrics.jsonl") for path in sorted(results.glob("quick/s*"))}

@@ -28,9 +28,9 @@ from matplotlib import pyplot as plt
 
 import experiments
 from env import Board
-from experiments.arena_plots import rating_chart, result_matrix
-from experiments.game_files import read_games
-from experiments.standings import standings_of, table
+from experiments.files.game_files import read_games
+from experiments.pictures.arena_plots import rating_chart, result_matrix
+from experiments.strength.standings import standings_of, table
 from rl.agents import make_agent
 from rl.arena import compare, wilson_interval
 from rl.elo import DRAW, ELO, LOSS, WIN, chances

@@ -28,7 +28,7 @@ from mutations import mutated
 
 from experiments.__main__ import is_named_error
 from experiments.errors import UserError
-from experiments.golden import Damaged
+from experiments.java.golden import Damaged
 
 HANG = 5.0  # seconds
 MEMORY = 4 << 30  # bytes of address space beyond which an array is refused by the machine, which counts as a fault

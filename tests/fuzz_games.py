@@ -12,17 +12,17 @@ from fuzz_reader import DATA, ROOT, Reader, all_of, lines_of, unchanged
 
 from env import Board, Rule
 from env.record import GameRecord
-from experiments import swap2
-from experiments.game_files import read_games, write_games
-from experiments.golden import read_golden
-from experiments.known_wins import load_known_wins
-from experiments.notebook_game import LiveGame
-from experiments.pairing import read_openings
+from experiments.faces.notebook_game import LiveGame
+from experiments.files.game_files import read_games, write_games
+from experiments.files.position import read_position
+from experiments.java.golden import read_golden
 from experiments.parity import run_stage
 from experiments.play import Dialogue
-from experiments.position import read_position
-from experiments.protocol_game import ProtocolGame
-from experiments.session import GameSession
+from experiments.playing import swap2
+from experiments.playing.protocol_game import ProtocolGame
+from experiments.playing.session import GameSession
+from experiments.strength.known_wins import load_known_wins
+from experiments.strength.pairing import read_openings
 from rl.agents import make_agent
 from rl.agents.outside import OutsideAgent
 from rl.search.rule_file import DEFAULT, RuleFile

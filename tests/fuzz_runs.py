@@ -17,27 +17,28 @@ from matplotlib.figure import Figure
 
 from env import Board, Rule
 from env.record import GameRecord
-from experiments import sweep_plan, train
+from experiments import train
 from experiments.checkpoint import load_checkpoint, save_checkpoint
 from experiments.config import config_from
 from experiments.config_source import load_config
 from experiments.draw import OF_RUNS
 from experiments.errors import UserError
-from experiments.example_files import load_examples
+from experiments.files.example_files import load_examples
+from experiments.files.run_rows import checked_rows, csv_text
 from experiments.info import net_text
-from experiments.learner import Learner
-from experiments.learner_state import arrays_of, meta_of, restore
 from experiments.metrics import MetricsLog, read_metrics
-from experiments.plan import Plan, plan_from
 from experiments.plots import curves
-from experiments.pupil import Pupil
 from experiments.run_dir import RunDir, read_json
-from experiments.run_rows import checked_rows, csv_text
-from experiments.seeds import group_by_config
-from experiments.standings import standings_of
-from experiments.sweep_results import final_rates, table
+from experiments.strength.seeds import group_by_config
+from experiments.strength.standings import standings_of
+from experiments.strength.tournament_plan import plan_from as tournament_from
 from experiments.tournament import read_pairs
-from experiments.tournament_plan import plan_from as tournament_from
+from experiments.training import sweep_plan
+from experiments.training.learner import Learner
+from experiments.training.learner_state import arrays_of, meta_of, restore
+from experiments.training.pretrain_plan import Plan, plan_from
+from experiments.training.pupil import Pupil
+from experiments.training.sweep_results import final_rates, table
 from nn import load_net, make_net
 from nn.weights import load_arrays, save_arrays
 from rl.q_table import QTable

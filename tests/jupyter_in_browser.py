@@ -28,8 +28,8 @@ OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 UNIT, LEFT, TOP = 40, 46, 26  # of the SVG: between two lines, and of the crossing of the top left cell
 LESSON = """\
 # %%
+from experiments.playing.session import GameSession
 from experiments.rules_widget import show_rules
-from experiments.session import GameSession
 from experiments.widget import show_board
 from env import Board
 

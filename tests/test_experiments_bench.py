@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import bench, contests
+from experiments import bench
 from experiments.__main__ import main
 from experiments.bench import ONE_THREAD, report, table
-from experiments.contests import OURS, READABLE, TORCH, Contests, Line, forward_flop, held_after, peak_memory
-from experiments.race import Race, race
+from experiments.speed import contests
+from experiments.speed.contests import OURS, READABLE, TORCH, Contests, Line, forward_flop, held_after, peak_memory
+from experiments.speed.race import Race, race
 from nn import PolicyNet
 
 

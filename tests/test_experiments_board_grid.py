@@ -8,7 +8,7 @@ import pytest
 
 from env import Board
 from env.svg import board_svg
-from experiments.board_grid import Grid, svg_grid, window_grid
+from experiments.faces.board_grid import Grid, svg_grid, window_grid
 
 GRIDS = [Grid(15, 15, 40, 40, 40), Grid(6, 9, 17, 30, 5), Grid(3, 4, 12.5, -3, 8.25)]
 

@@ -17,9 +17,9 @@ import pytest
 from env import Board, IllegalMoveError, Rule
 from env.gomocup import RULE_NUMBERS, parse_point, point_text
 from experiments import brain as brain_module
-from experiments import swap2
 from experiments.brain import NAP, PATIENCE, Brain, about
-from experiments.move_clock import LATENCY
+from experiments.playing import swap2
+from experiments.playing.move_clock import LATENCY
 from rl.agents import Agent, make_agent
 from rl.agents.base import Thinker
 from rl.sampling import RandomSource

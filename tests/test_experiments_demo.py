@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.__main__ import main
-from experiments.demo_game import demo_text, java_board_text
+from experiments.java.demo_game import demo_text, java_board_text
 
 GOLDEN = Path(__file__).parent / "data" / "parity"
 

@@ -9,7 +9,7 @@ import pytest
 from env.record import GameRecord
 from experiments.__main__ import main
 from experiments.config_source import load_config
-from experiments.output_place import check_place
+from experiments.files.output_place import check_place
 from nn import PolicyNet
 from rl.agents import RandomAgent
 from rl.arena import wilson_interval

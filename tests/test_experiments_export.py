@@ -13,8 +13,8 @@ from env import Rule
 from env.lockstep import Lockstep
 from experiments.__main__ import main
 from experiments.errors import UserError
-from experiments.event_file import event_bytes
-from experiments.onnx_file import onnx_model
+from experiments.files.event_file import event_bytes
+from experiments.files.onnx_file import onnx_model
 from nn import (
     BoardNet,
     ConvPolicyNet,

@@ -10,8 +10,8 @@ import pytest
 
 from experiments.__main__ import main
 from experiments.config import config_from
-from experiments.learner import Learner
 from experiments.metrics import read_metrics
+from experiments.training.learner import Learner
 from rl.dask_fleet import DaskFleet
 from rl.fleet import Done, Fleet, FleetError, InProcess
 from rl.parcel import packed, unpacked

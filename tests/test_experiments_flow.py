@@ -8,9 +8,9 @@ import pytest
 from experiments.__main__ import main
 from experiments.config import config_from
 from experiments.errors import UserError
-from experiments.learner import Learner
 from experiments.metrics import read_metrics
 from experiments.train import metrics_row
+from experiments.training.learner import Learner
 from rl.fleet import Done, InProcess, Processes
 from rl.shares import ShareError, prepare
 

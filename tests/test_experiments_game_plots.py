@@ -10,8 +10,8 @@ from env import GameRecord, Rule
 from env.svg import heat_colour
 from experiments.__main__ import main
 from experiments.errors import UserError
-from experiments.game_plots import chances_along, first_move_map, length_histogram, value_curve
-from experiments.standings import standings_of
+from experiments.pictures.game_plots import chances_along, first_move_map, length_histogram, value_curve
+from experiments.strength.standings import standings_of
 from nn import ValueNet
 from rl.elo import DRAW, LOSS, WIN
 

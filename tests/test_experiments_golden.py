@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.golden import Damaged, Entry, checksum, doubles, read_golden, to_hex
-from experiments.tally import Row
+from experiments.java.golden import Damaged, Entry, checksum, doubles, read_golden, to_hex
+from experiments.java.tally import Row
 
 
 @pytest.mark.parametrize(

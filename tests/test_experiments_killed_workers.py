@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tiny_run import begin, outcome
 
-from experiments import fleets
 from experiments.__main__ import main
+from experiments.training import fleets
 from rl.fleet import Processes
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -8,7 +8,7 @@ import pytest
 
 from env import Rule
 from experiments.errors import UserError
-from experiments.known_wins import beginnings, begun, load_known_wins
+from experiments.strength.known_wins import beginnings, begun, load_known_wins
 from rl.agents import Agent, make_agent
 
 WINS = Path(__file__).parent / "data" / "tactics" / "wins.json"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from experiments import loop_cost as module
 from experiments.config_source import load_config
-from experiments.loop_cost import loop_cost, table
+from experiments.speed import loop_cost as module
+from experiments.speed.loop_cost import loop_cost, table
 
 TINY = [
     "height=5", "width=5", "win_length=4", "games=400", "games_per_update=40", "watched=true", "baseline=features",

@@ -12,7 +12,7 @@ import pytest
 
 from env import Board
 from env.gomocup import parse_point, point_text
-from experiments.move_clock import LATENCY, MoveClock
+from experiments.playing.move_clock import LATENCY, MoveClock
 
 ROOT = Path(__file__).resolve().parent.parent
 

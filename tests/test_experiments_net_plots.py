@@ -11,7 +11,7 @@ from env import Board
 from env.observation import positions_of
 from experiments.__main__ import main
 from experiments.errors import UserError
-from experiments.net_plots import activation_maps, filter_grid, gradient_flow, policy_map
+from experiments.pictures.net_plots import activation_maps, filter_grid, gradient_flow, policy_map
 from nn import AnswerError, BoardNet, ConvPolicyNet, Dense, Flatten, PolicyNet, ShapeError, ValueNet
 from nn.losses import masked_log_softmax
 

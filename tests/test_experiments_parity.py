@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from env import Board
-from experiments import demo_game, game_stages, stages
 from experiments.__main__ import main
 from experiments.errors import UserError
-from experiments.java_border import java_logits
+from experiments.java import demo_game, game_stages, stages
+from experiments.java.border import java_logits
+from experiments.java.tally import Row
 from experiments.parity import run_parity, run_stage
-from experiments.tally import Row
 from nn import PolicyNet
 from nn.exact import exact_outputs
 

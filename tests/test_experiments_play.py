@@ -14,8 +14,8 @@ import pytest
 from env import BLACK, WHITE, Rule
 from experiments import play
 from experiments.errors import UserError
-from experiments.game_files import read_games
-from experiments.player import STAND_IN
+from experiments.files.game_files import read_games
+from experiments.playing.player import STAND_IN
 from nn import PolicyNet
 from rl.agents import AgentSpecError
 

@@ -15,7 +15,9 @@ from matplotlib.figure import Figure
 from experiments import draw
 from experiments.__main__ import main
 from experiments.errors import UserError
-from experiments.figures import save_figure
+from experiments.files.run_rows import flatten, reached
+from experiments.pictures.figures import save_figure
+from experiments.pictures.seed_plots import comparison_figure
 from experiments.plots import (
     COLOURS,
     change_curve,
@@ -24,9 +26,14 @@ from experiments.plots import (
     opponent_chart,
     training_panel,
 )
-from experiments.run_rows import flatten, reached
-from experiments.seed_plots import comparison_figure
-from experiments.seeds import evaluations, experiment_name, group_by_config, mean_interval, mean_over_runs, student_t
+from experiments.strength.seeds import (
+    evaluations,
+    experiment_name,
+    group_by_config,
+    mean_interval,
+    mean_over_runs,
+    student_t,
+)
 
 Row = dict[str, Any]
 

@@ -13,11 +13,11 @@ from env import Rule
 from experiments import pretrain as command
 from experiments.__main__ import main
 from experiments.errors import UserError
-from experiments.example_files import examples_from, load_examples, save_examples
-from experiments.game_files import read_games
+from experiments.files.example_files import examples_from, load_examples, save_examples
+from experiments.files.game_files import read_games
 from experiments.metrics import read_metrics
-from experiments.plan import Plan, plan_from
-from experiments.pupil import Pupil
+from experiments.training.pretrain_plan import Plan, plan_from
+from experiments.training.pupil import Pupil
 from nn import PolicyNet
 from rl.examples import Examples
 
@@ -135,7 +135,7 @@ def without_times(run: Path) -> list[dict[str, object]]:
 def test_a_run_stopped_and_resumed_ends_as_one_that_was_not(
     from_file: bool, net: str, examples_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.lesson_sources.VALIDATION_POSITIONS", 64)
+    monkeypatch.setattr("experiments.training.lesson_sources.VALIDATION_POSITIONS", 64)
     file = [*SMALL, "--epochs", "4", "--evaluate-every", "2", "--from", str(examples_file)]
     words = [*(file if from_file else ON_THE_FLY), "--net", net]
     whole, halves = tmp_path / "whole", tmp_path / "halves"

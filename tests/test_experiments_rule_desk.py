@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments import rule_desk
 from experiments.errors import UserError
-from experiments.rule_desk import RuleDesk, rules_player, rules_text
+from experiments.faces import rule_desk
+from experiments.faces.rule_desk import RuleDesk, rules_player, rules_text
 from rl.agents import make_agent
 from rl.search.account import RULE_IDS
 from rl.search.rule_file import RuleFileError, default_rules, load_rules

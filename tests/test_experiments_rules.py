@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from env import BLACK, WHITE, Board
-from experiments import rule_trials
 from experiments.__main__ import main
-from experiments.quiet_trials import Look, look, looks_text, quiet_board
-from experiments.rule_trials import NEW, OLD, Effort, Rival, bench_text, play_match, verdict
+from experiments.speed.quiet_trials import Look, look, looks_text, quiet_board
+from experiments.strength import rule_trials
+from experiments.strength.rule_trials import NEW, OLD, Effort, Rival, bench_text, play_match, verdict
 from rl.arena import Tally
 from rl.search.rule_file import DEFAULT, default_rules, load_rules
 from rl.search.threat_board import ThreatBoard

@@ -9,8 +9,8 @@ import pytest
 from experiments.__main__ import main
 from experiments.config_source import load_config
 from experiments.scale import as_json, here_text, jobs_from, many_text, thousand_text
-from experiments.scale_costs import Findings, measured_costs
-from experiments.scale_model import Costs, Layout, games_per_second, saturation, simulate
+from experiments.speed.scale_costs import Findings, measured_costs
+from experiments.speed.scale_model import Costs, Layout, games_per_second, saturation, simulate
 
 KNOWN = Costs(play=0.01, learn=0.002, receive=0.0005, fixed=0.1, weights=1e6, result=2e3)
 TINY = (

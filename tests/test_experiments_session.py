@@ -11,12 +11,12 @@ import pytest
 
 from env import BLACK, WHITE, Board, Forbidden, IllegalMoveError, Rule
 from env.coords import parse_cell
-from experiments import player as player_module
 from experiments.errors import UserError
-from experiments.outlook import black_chance
-from experiments.player import DEFAULT_AGENT, HUMAN, STAND_IN, seat
-from experiments.question import Kind
-from experiments.session import GameSession, SessionError
+from experiments.playing import player as player_module
+from experiments.playing.outlook import black_chance
+from experiments.playing.player import DEFAULT_AGENT, HUMAN, STAND_IN, seat
+from experiments.playing.question import Kind
+from experiments.playing.session import GameSession, SessionError
 from nn import PolicyNet
 from rl.agents import AgentSpecError, make_agent
 from rl.agents.base import Agent, Thinker

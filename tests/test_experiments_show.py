@@ -19,9 +19,9 @@ from env.coords import parse_cell
 from env.render import MARK
 from env.svg import LAST
 from experiments.__main__ import main
-from experiments.boards import board_figure, draw_board
 from experiments.errors import UserError
-from experiments.game_files import read_games, write_games
+from experiments.files.game_files import read_games, write_games
+from experiments.pictures.boards import board_figure, draw_board
 from experiments.show import board_text, game_text
 from nn import PolicyNet
 

@@ -8,8 +8,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from env import BLACK, WHITE, GameRecord, Rule
-from experiments.arena_plots import _short, rating_chart, rating_curve, result_matrix, tournament_figure, trained
-from experiments.standings import (
+from experiments.pictures.arena_plots import (
+    _short,
+    rating_chart,
+    rating_curve,
+    result_matrix,
+    tournament_figure,
+    trained,
+)
+from experiments.strength.standings import (
     Standings,
     first_move,
     pair_counts,

@@ -17,8 +17,8 @@ from experiments.config import config_from
 from experiments.config_source import load_config
 from experiments.errors import UserError
 from experiments.metrics import read_metrics
-from experiments.sweep_plan import groups, plan_from, planned, updates_in
-from experiments.sweep_results import final_rates, table
+from experiments.training.sweep_plan import groups, plan_from, planned, updates_in
+from experiments.training.sweep_results import final_rates, table
 from rl.fleet import FleetError, InProcess
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -35,7 +35,7 @@ def results(path: Path) -> list[bytes]:
 @pytest.fixture(autouse=True)
 def _blank_picture(monkeypatch: pytest.MonkeyPatch, whole: Path) -> None:
     """Drawing takes longer than these tournaments do."""
-    monkeypatch.setattr("experiments.arena_plots.tournament_figure", lambda standings: Figure(figsize=(1, 1)))
+    monkeypatch.setattr("experiments.pictures.arena_plots.tournament_figure", lambda standings: Figure(figsize=(1, 1)))
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from tiny_run import without_times
 
-from experiments import verdict
 from experiments.__main__ import main
 from experiments.errors import UserError
 from experiments.metrics import read_metrics
+from experiments.training import verdict
 from nn import PolicyNet, load_net, make_net
 from rl import watched_play
 from rl.watched_play import play_watched
@@ -209,8 +209,8 @@ def test_openings_that_leave_nothing_to_learn_are_one_line(tmp_path, capsys):
 
 
 def test_java_weights_are_where_training_begins(tmp_path):
-    from experiments.beginning import initial_net
     from experiments.config_source import load_config
+    from experiments.training.beginning import initial_net
 
     net = initial_net(load_config("java", None, []))
     java = PolicyNet.java()
@@ -258,8 +258,8 @@ def test_the_full_recipe_resumes_in_either_stage_as_if_never_stopped(full_recipe
 
 
 def test_training_starts_from_a_file_of_weights(full_recipe, tmp_path, capsys):
-    from experiments.beginning import initial_net
     from experiments.config_source import load_config
+    from experiments.training.beginning import initial_net
 
     start = full_recipe / "policy.npz"
     settings = [*TINY, f"start={start}"]
@@ -299,8 +299,8 @@ def test_known_wins_are_told_beside_the_suite(tmp_path, capsys, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["conv", "line"])
 def test_what_convolutions_learnt_on_a_small_board_begins_on_a_large_one(kind, tmp_path):
-    from experiments.beginning import initial_net
     from experiments.config_source import load_config
+    from experiments.training.beginning import initial_net
 
     small = make_net(kind, 4, 5, rng=np.random.default_rng(1))
     small.save(tmp_path / "small.npz")

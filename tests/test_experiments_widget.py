@@ -16,13 +16,13 @@ import pytest
 
 from env import BLACK, WHITE, Board, Rule
 from env.coords import parse_cell
-from experiments import player as player_module
-from experiments import rule_desk
-from experiments.board_grid import svg_grid
 from experiments.errors import UserError
-from experiments.game_files import read_games
+from experiments.faces import rule_desk
+from experiments.faces.board_grid import svg_grid
+from experiments.files.game_files import read_games
+from experiments.playing import player as player_module
+from experiments.playing.session import GameSession
 from experiments.rules_widget import show_rules
-from experiments.session import GameSession
 from experiments.widget import SCRIPT, show_board
 from nn import PolicyNet
 from rl.agents import AgentSpecError, make_agent

@@ -19,11 +19,11 @@ import pytest
 from env import BLACK, WHITE, Board, IllegalMoveError, Rule
 from env.coords import cell_name, parse_cell
 from experiments import __main__ as cli
-from experiments import player as player_module
-from experiments import rule_desk
-from experiments.game_files import read_games
-from experiments.session import GameSession
-from experiments.thought import Mind, Thought
+from experiments.faces import rule_desk
+from experiments.files.game_files import read_games
+from experiments.playing import player as player_module
+from experiments.playing.session import GameSession
+from experiments.playing.thought import Mind, Thought
 from nn import PolicyNet
 from rl.agents import make_agent
 from rl.agents.base import Agent, Thinker
@@ -90,7 +90,7 @@ class Screen:
     def __init__(self, session: GameSession, rules: Path | None = None) -> None:
         import tkinter
 
-        from experiments.window import Window
+        from experiments.faces.window import Window
 
         self.session = session
         self.window = Window(tkinter.Tk(), session, rules)
@@ -524,7 +524,7 @@ def test_games_are_saved_and_opened(
 
 
 def test_the_curve_shows_how_the_game_went(screen: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.outlook.PLAYOUTS", 2)
+    monkeypatch.setattr("experiments.playing.outlook.PLAYOUTS", 2)
     seen = screen(Board(5, 5, 4), white="human")
     if seen is None:
         return

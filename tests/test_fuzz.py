@@ -11,7 +11,7 @@ from fuzz_reader import Reader, unchanged
 from mutations import sealed
 
 from experiments.errors import UserError
-from experiments.example_files import load_examples
+from experiments.files.example_files import load_examples
 from nn import make_net
 from nn.weights import SEAL, WeightsError, load_arrays, save_arrays
 

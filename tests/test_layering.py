@@ -5,13 +5,17 @@ A new file fails here until it is given its place in ORDER.
 
 import ast
 import sys
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
+from experiments.commands import COMMANDS
+
 ROOT = Path(__file__).resolve().parent.parent
 
-# A file imports only files to its left. A package's __init__ only re-exports; `agents` is rl's table of agents.
+# A file imports only files to its left. A package's __init__ only re-exports; `agents` is rl's table of agents. In
+# experiments the rooms stand one after the other, left of every command: none imports a command.
 ORDER = {
     "nn": "init layers conv losses network norm residual branches pool java_random weights workspace rows "
     "whole_boards fast conv_fast board_net conv_policy_net policy_net conv_value_net value_net lines line_tables "
@@ -29,15 +33,25 @@ ORDER = {
     "demonstrations examples value_learning watch selfplay watched_play league returns baseline "
     "value_regression value_net_baseline weight_average gate teacher_pull reinforce tactics drill tactical_suite arena "
     "elo sprt fleet_worker fleet dask_fleet parcel shares flow openings pairs",
-    "experiments": "errors config config_source run_dir metrics checkpoint java_border demo_game demo golden tally "
-    "game_stages stages parity pairing seeds output_place figures run_rows plots evaluate seed_plots standings "
-    "arena_plots tournament_plan tournament boards game_files position outlook analyse quiet_trials rule_trials rules "
-    "show info onnx_file event_file export example_files generate plan beginning lesson_sources pupil known_wins "
-    "casting fleets learner learner_state verdict progress train sweep_plan sweep_results sweep pretrain train_value "
-    "train_q scale_model scale_costs scale race torch_twin contests loop_cost bench tactics_report notebook_files "
-    "thought player question game session game_plots net_plots draw play board_grid board_canvas curve_canvas "
-    "rule_desk rules_window captions window gui notebook_game widget rules_widget move_clock swap2 protocol_game brain "
-    "commands __main__",
+    "experiments": "errors config config_source run_dir metrics checkpoint "
+    "files files.output_place files.game_files files.position files.run_rows files.event_file files.onnx_file "
+    "files.example_files "
+    "java java.border java.demo_game java.golden java.tally java.game_stages java.stages "
+    "strength strength.seeds strength.pairing strength.standings strength.tournament_plan strength.known_wins "
+    "strength.rule_trials "
+    "playing playing.thought playing.player playing.outlook playing.question playing.game playing.session "
+    "playing.move_clock playing.swap2 playing.protocol_game "
+    "pictures pictures.figures pictures.boards pictures.arena_plots pictures.game_plots pictures.net_plots "
+    "pictures.seed_plots "
+    "plots training training.pretrain_plan training.beginning training.lesson_sources training.pupil training.casting "
+    "training.fleets training.learner training.learner_state training.verdict training.progress training.sweep_plan "
+    "training.sweep_results "
+    "speed speed.race speed.torch_twin speed.contests speed.loop_cost speed.scale_model speed.scale_costs "
+    "speed.quiet_trials "
+    "faces faces.board_grid faces.board_canvas faces.curve_canvas faces.rule_desk faces.rules_window faces.captions "
+    "faces.window faces.notebook_game "
+    "train sweep pretrain generate train_value train_q evaluate tournament rules analyse show draw info export demo "
+    "parity play gui brain bench scale tactics_report notebook_files widget rules_widget commands __main__",
 }
 PACKAGES = tuple(ORDER)
 MAY_IMPORT = {"nn": {"nn"}, "env": {"env"}, "rl": {"rl", "nn", "env"}, "experiments": set(PACKAGES)}
@@ -141,6 +155,14 @@ def impurities(package: str, tree: ast.AST) -> list[str]:
         elif isinstance(node, ast.ImportFrom) and node.module == "numpy.random":
             found += [f"line {node.lineno}: {name.name}" for name in node.names if name.name not in RANDOM_TYPES]
     return found
+
+
+def test_each_room_of_experiments_stands_together_and_before_every_command() -> None:
+    order = ORDER["experiments"].split()
+    folders = {place: ROOT / "experiments" / name.partition(".")[0] for place, name in enumerate(order)}
+    rooms = {place: folder.name for place, folder in folders.items() if folder.is_dir()}
+    assert [room for room, _ in groupby(rooms.values())] == list(dict.fromkeys(rooms.values())) != []
+    assert max(rooms) < min(order.index(command.module.partition(".")[2]) for command in COMMANDS.values())
 
 
 @pytest.mark.parametrize("module", sorted(sources()))

@@ -6,7 +6,8 @@
     own_four_first   both sides could make an open four: make one's own
     double_threat    nothing to win or to fear at once: a four and an open three, or two open threes, with one stone
 
-The last three are asked where five or more in a row win. An open four has two ways to five, and so have two fours.
+The last three are asked where five or six in a row win, and of them only what is met: not all are on a board of 5x5.
+An open four has two ways to five, and so have two fours.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from env.lockstep import Lockstep
 from env.observation import Positions, positions_of
 from rl.agents.base import Agent
 from rl.agents.shapes import mind
-from rl.neighbourhood import Shape, over_lines, seen_by_other, shape_table
+from rl.neighbourhood import LONGEST, Shape, over_lines, seen_by_other, shape_table
 from rl.sampling import BoolArray, IntArray, RandomSource, draw_uniforms
 from rl.selfplay import open_randomly
 from rl.tactics import Puzzles, make_puzzles, winning_cells
@@ -51,7 +52,7 @@ class TacticalSuite:
 
 
 def make_suite(new_games: Callable[[int], Lockstep], size: int, rng: RandomSource) -> TacticalSuite:
-    """A suite of `size` positions of each kind."""
+    """A suite of `size` positions of each kind; of the last three no more than were met, and no kind that was not."""
     one = new_games(1)
 
     def new_board() -> Board:
@@ -63,8 +64,8 @@ def make_suite(new_games: Callable[[int], Lockstep], size: int, rng: RandomSourc
         "win_in_one": winning_cells(positions_of(wins), of_mover=True),
         "block_in_one": winning_cells(positions_of(blocks), of_mover=False),
     }
-    if one.win_length >= 5:
-        for kind, puzzles in zip(DEEPER, _deeper_puzzles(new_games, size, rng), strict=True):
+    if 5 <= one.win_length <= LONGEST:
+        for kind, puzzles in _deeper_puzzles(new_games, size, rng).items():
             boards[kind] = puzzles.boards(new_board)
             right[kind] = right_cells(positions_of(boards[kind]), [kind])[kind]
     return TacticalSuite(boards, right)
@@ -128,8 +129,8 @@ def right_cells(positions: Positions, kinds: Iterable[str] = DEEPER) -> dict[str
     return {kind: right[kind] for kind in kinds}
 
 
-def _deeper_puzzles(new_games: Callable[[int], Lockstep], size: int, rng: RandomSource) -> list[Puzzles]:
-    """`size` positions of each of DEEPER at most, one a game and kind.
+def _deeper_puzzles(new_games: Callable[[int], Lockstep], size: int, rng: RandomSource) -> dict[str, Puzzles]:
+    """`size` positions at most of each of DEEPER that was met, one a game and kind.
 
     They are met in games between a player that looks at both sides and one that sees only its own lines, the mover
     drawn for every move, so that threats are left standing.
@@ -161,7 +162,8 @@ def _deeper_puzzles(new_games: Callable[[int], Lockstep], size: int, rng: Random
             games.play(cells, which)
         if min(len(kind) for kind in found) >= size:
             break
-    return [Puzzles(moves := np.stack(kind[:size]), (moves >= 0).sum(axis=1)) for kind in found]
+    met = {kind: np.stack(those[:size]) for kind, those in zip(DEEPER, found, strict=True) if those}
+    return {kind: Puzzles(moves, (moves >= 0).sum(axis=1)) for kind, moves in met.items()}
 
 
 def _in_order(games: Lockstep) -> IntArray:

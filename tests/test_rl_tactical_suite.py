@@ -88,3 +88,12 @@ def can_make_two_ways(board):
     stones.reshape(len(cells), -1)[np.arange(len(cells)), cells] = True
     empty = (board.cells == 0) & ~stones
     return bool(((completing_cells(stones, 5, exact=False) & empty).sum(axis=(1, 2)) >= 2).any())
+
+
+@pytest.mark.parametrize(("size", "win_length", "left"), [(5, 5, ["stop_three"]), (7, 7, [])])
+def test_only_what_can_be_met_is_asked(size, win_length, left, monkeypatch):
+    """Where five in a row fill the board, hardly a threat crosses another; of seven in a row there are no tables."""
+    monkeypatch.setattr("rl.tactical_suite.MOST_ROUNDS", 5)
+    suite = make_suite(lambda count: Lockstep(count, size, size, win_length), 2, np.random.default_rng(0))
+    assert [kind for kind in suite.boards if kind in DEEPER] == left
+    assert min(suite.score(make_agent("random"), np.random.default_rng(1)).values()) >= 0

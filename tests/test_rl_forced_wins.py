@@ -23,7 +23,12 @@ from rl.search.line_codes import code_of
 from rl.search.rule_file import default_rules
 from rl.search.search import Search
 from rl.search.threat_board import ThreatBoard
-from rl.search.threat_tables import ThreatTables, threats_by_definition, threes_by_definition
+from rl.search.threat_tables import (
+    ThreatTables,
+    closed_threes_by_definition,
+    threats_by_definition,
+    threes_by_definition,
+)
 from rl.search.threes import Position, ThreeSearch
 
 ROOT = Path(__file__).parents[1]
@@ -137,6 +142,8 @@ def test_what_a_line_threatens_is_as_defined(rule: Rule) -> None:
                 ], line
             for colour, threes in zip((1, -1), tables.learn_threes(0, code_of(line)), strict=True):
                 assert threes == threes_by_definition(line, win_length, rule, colour), line
+            for colour, threes in zip((1, -1), tables.learn_closed_threes(0, code_of(line)), strict=True):
+                assert threes == closed_threes_by_definition(line, win_length, colour), line
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

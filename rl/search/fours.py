@@ -82,7 +82,7 @@ class FourSearch:
         an answer that is not to be had, since black may not play it. Raises BudgetSpent, the board left anyhow.
         """
         self._left, self._budget = nodes, budget
-        for fours in range(1, most + 1):
+        for fours in range(min(2, most), most + 1):  # a win of one four is seen before those of two are tried
             self._cut = False
             line = self._search(must, fours)
             if line is not None or not self._cut or self._left <= 0:

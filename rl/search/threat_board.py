@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from env import BLACK, EMPTY, WHITE, Board, Rule
 from env.renju import ALLOWED, forbidden_at
 from rl.search.line_codes import LineCodes, lines_of, lines_through
-from rl.search.threat_tables import threat_tables
+from rl.search.threat_tables import NOTHING, threat_tables
 
 Mark = tuple[list[int], list[tuple[Any, ...]], int, NDArray[np.int8]]
 Window = tuple[int, tuple[int, ...]]  # its cells as bits, and one by one
@@ -123,9 +123,8 @@ class ThreatBoard:
         which = 2 if colour == BLACK else 3
         moves: dict[int, tuple[int, ...]] = {}
         for threats in self.threats:
-            found = threats[which]
-            if found:
-                for cell, answers in found:
+            if threats is not NOTHING:
+                for cell, answers in threats[which]:
                     if cell not in moves:
                         moves[cell] = answers
                     elif moves[cell] != answers:
@@ -147,13 +146,15 @@ class ThreatBoard:
 
     def closed_threes(self, colour: int) -> list[int]:
         """Return the empty cells of stretches that then lack two stones of five, the other colour having none there."""
-        own, theirs = self.stones(colour), self.stones(-colour)
-        need = self.win_length - 3
-        return [
-            cell
-            for cell in self.empty()
-            if any(not window & theirs and (window & own).bit_count() >= need for window, _ in self.windows[cell])
-        ]
+        which = 0 if colour == BLACK else 1
+        found: set[int] = set()
+        for line, code in enumerate(self.codes):
+            try:
+                known = self.tables.closed_threes[line][code]
+            except KeyError:
+                known = self.tables.learn_closed_threes(line, code)
+            found.update(known[which])
+        return sorted(found)
 
     def forbidden(self, cell: int) -> bool:
         """Whether renju forbids the empty `cell` to black, who makes no five there."""

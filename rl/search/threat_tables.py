@@ -83,6 +83,20 @@ def threes_by_definition(cells: Cells, win_length: int, rule: Rule, colour: int)
     return tuple(found)
 
 
+def closed_threes_by_definition(cells: Cells, win_length: int, colour: int) -> Cells:
+    """Return the empty positions of stretches of the winning length, no other stone in them, that lack three or fewer.
+
+    A stone there leaves two or fewer to be put. Overlines are not minded.
+    """
+    windows = [range(start, start + win_length) for start in range(len(cells) - win_length + 1)]
+    hopeful = [
+        window
+        for window in windows
+        if all(cells[at] in (EMPTY, colour) for at in window) and sum(cells[at] == EMPTY for at in window) <= 3
+    ]
+    return tuple(at for at, stone in enumerate(cells) if stone == EMPTY and any(at in window for window in hopeful))
+
+
 def _stones() -> tuple[tuple[int, int], ...]:
     """Return black's and white's positions, as bits, for every code of HALF digits."""
     digits = [[code // 3**at % 3 for at in range(HALF)] for code in range(3**HALF)]
@@ -98,12 +112,14 @@ class ThreatTables:
     threats  one dictionary a line; ask it first and call `learn` where it does not know. Each is a Threats: read it by
              index, fives 0 and 1, fours 2 and 3
     threes   the same for black's and white's threes, as `learn_threes` fills it
+    closed_threes  and for their closed threes, as `learn_closed_threes` fills it
     """
 
     def __init__(self, height: int, width: int, win_length: int, rule: Rule) -> None:
         self.lines = lines_of(height, width, win_length)
         self.threats: list[dict[int, tuple[Any, ...]]] = [{0: NOTHING} for _ in self.lines]
         self.threes: list[dict[int, tuple[Cells, Cells]]] = [{0: ((), ())} for _ in self.lines]
+        self.closed_threes: list[dict[int, tuple[Cells, Cells]]] = [{0: ((), ())} for _ in self.lines]
         self._length = win_length
         self._exact = rule.exact(BLACK), rule.exact(WHITE)
         self._kept = 0
@@ -135,14 +151,24 @@ class ThreatTables:
         self.threes[line][code] = found
         return found
 
+    def learn_closed_threes(self, line: int, code: int) -> tuple[Cells, Cells]:
+        """Work out the closed threes of a line, black's and white's, and keep them."""
+        self._make_room()
+        cells = self.lines[line]
+        black, white = self._decode(code)
+        found = self.closed_threes[line][code] = (
+            tuple([cells[at] for at in self._closed_threes(black, white, len(cells))]),
+            tuple([cells[at] for at in self._closed_threes(white, black, len(cells))]),
+        )
+        return found
+
     def _make_room(self) -> None:
         """Forget everything when too much has been kept: it can be worked out again."""
         self._kept += 1
         if self._kept > MOST_KEPT:
             self._kept = 1
-            for threats, threes in zip(self.threats, self.threes, strict=True):
-                threats.clear()
-                threes.clear()
+            for known in (*self.threats, *self.threes, *self.closed_threes):
+                known.clear()
 
     def _decode(self, code: int) -> tuple[int, int]:
         """Return the positions of black and of white on a line as bits."""
@@ -212,6 +238,16 @@ class ThreatTables:
             if any([len(answers) > 1 for _, answers in after]):
                 found.append(stone.bit_length() - 1)
         return found
+
+    def _closed_threes(self, own: int, other: int, length: int) -> list[int]:
+        """Return the empty positions of stretches that lack two stones at most once one is put there."""
+        n = self._length
+        full = (1 << n) - 1
+        hopes = 0
+        for start in range(length - n + 1):
+            if not other >> start & full and (own >> start & full).bit_count() >= n - 3:
+                hopes |= full << start
+        return [at for at in range(length) if (hopes & ~own) >> at & 1]
 
 
 @cache

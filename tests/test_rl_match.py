@@ -130,6 +130,10 @@ def test_a_draw_is_no_win():
         ("policy:x.npz,temperature=-1", "0"),
         ("policy:x.npz,temperature=nan", "argmax"),
         ("policy:x.npz,temperature=inf", "argmax"),
+        ("policy:x.npz,temperature=1e-42", "0.001"),
+        ("policy:x.npz,temperature=1e39", "1000"),
+        ("policy:x.npz,views=8,views=1", "twice"),
+        ("alphabeta:time=1,time=2", "twice"),
         ("greedy,first", "key=value"),
     ],
 )

@@ -83,6 +83,8 @@ def make_agent(spec: str) -> Agent:
     """
     head, *pairs = _parts(spec)
     name, _, argument = head.partition(":")
+    if name == "alphabeta" and "=" in argument:  # alphabeta:time=1.5 is alphabeta,time=1.5
+        pairs, argument = [argument, *pairs], ""
     if name not in _MAKERS:
         raise AgentSpecError(f"there is no agent {name!r} in {spec!r}; {closest(name, list(_MAKERS))}")
     options: dict[str, str] = {}
@@ -90,6 +92,8 @@ def make_agent(spec: str) -> Agent:
         key, equals, value = pair.partition("=")
         if not equals:
             raise AgentSpecError(f"{pair!r} in {spec!r} is no key=value")
+        if key in options:
+            raise AgentSpecError(f"{key!r} stands twice in {spec!r}; once is enough")
         options[key] = value
     return _MAKERS[name](spec, argument, options)
 
@@ -126,8 +130,8 @@ def _make_greedy(spec: str, argument: str, options: dict[str, str]) -> Agent:
 
 def _make_policy(spec: str, argument: str, options: dict[str, str]) -> Agent:
     taken = _take(spec, options, temperature=0.0, views=1)
-    if not 0 <= taken["temperature"] < math.inf:
-        raise AgentSpecError(f"the temperature in {spec!r} must be 0 (argmax) or positive")
+    if taken["temperature"] and not 1e-3 <= taken["temperature"] <= 1e3:  # beyond, preferences are no float32 any more
+        raise AgentSpecError(f"the temperature in {spec!r} must be 0 (argmax) or from 0.001 to 1000")
     if taken["views"] not in (1, 8):
         raise AgentSpecError(f"the views in {spec!r} must be 1 or 8")
     return PolicyAgent(_policy_at(argument), taken["temperature"], spec, int(taken["views"]))
@@ -195,9 +199,6 @@ def _make_threat(spec: str, argument: str, options: dict[str, str]) -> Agent:
 
 def _make_alphabeta(spec: str, argument: str, options: dict[str, str]) -> Agent:
     kinds = {"": Settings(), "phased": Settings(phased=True), "slow": SLOW}
-    if "=" in argument:  # alphabeta:time=1.5 is alphabeta,time=1.5
-        first, _, said = argument.partition("=")
-        options, argument = {first: said, **options}, ""
     if argument not in kinds:
         raise AgentSpecError(f"'alphabeta' takes no {argument!r} in {spec!r}; {closest(argument, ['slow', 'phased'])}")
     kind = kinds[argument]

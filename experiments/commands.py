@@ -61,7 +61,7 @@ COMMANDS = {
         "Learn what each move is worth in each position, in a table: from its own games or from games with an agent,\n"
         "one move after the other. The table and a picture of its curve are written at every measurement and Ctrl-C;\n"
         "a table that is there is learnt on. gomoku evaluate qlearning:FILE plays with it.",
-        "gomoku train-q runs/q.npz --games 20000 --seed 1",
+        "gomoku train-q q.npz --games 20000 --seed 1",
     ),
     "evaluate": Command(
         "experiments.evaluate",

@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from env import BLACK, Board, Rule
 from experiments.errors import EXIT_INTERRUPTED, EXIT_OK, UserError
+from experiments.files.output_place import check_place
 from nn import load_net
 from nn.weights import load_arrays, save_arrays
 from rl.agents import RandomAgent, make_agent
@@ -59,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--epsilon {args.epsilon}: a chance is from 0 to 1")
     if args.table.suffix != ".npz":
         raise UserError(f"{args.table}: a table is written as .npz")
+    check_place(args.table)
     table, games, curve = table_of(args)
     agent = QLearningAgent(table, None if args.net is None else load_net(args.net), args.epsilon)
     opponent = agent if args.against == "self" else make_agent(args.against)

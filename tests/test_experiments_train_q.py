@@ -57,3 +57,10 @@ def test_wrong_settings_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["train-q", str(tmp_path / "q.npz"), *wrong]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_place_that_nothing_can_be_written_to_is_told_before_the_games(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train-q", str(tmp_path / "none" / "q.npz"), *FEW]) == 2
+    assert "nothing could be written there" in capsys.readouterr().err

@@ -153,8 +153,8 @@ def test_proofs_without_a_clock_end_too(monkeypatch):
 
 
 def test_a_move_that_loses_to_a_forced_win_is_not_played():
-    """What seems best one move ahead loses to threes and fours, as nearly every other move does."""
-    board = Board.from_moves([84, 140, 99, 94, 69, 114, 85])
+    """What seems best one move ahead loses to threes and fours, as most moves do that lie in the menace's way."""
+    board = Board.from_moves([69, 97, 86, 144, 99, 113, 84, 114, 83, 82, 112])
 
     def loses(cell):
         after = board.copy()

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
 
-from env import Board
+from env import BLACK, Board
 from env.coords import parse_cell
-from rl.search.budget import Budget
+from rl.search.budget import Budget, BudgetSpent
 from rl.search.defence import Defence
-from rl.search.forced_wins import Win, forced_win
+from rl.search.forced_wins import Prover, Win, forced_win, prove, winning_moves
 from rl.search.insights import insights
 from rl.search.minimax import DECIDED, candidates
 from rl.search.rule_file import default_rules
@@ -78,6 +79,31 @@ def test_what_is_broken_off_is_gone_on_with() -> None:
         looks += 1
     assert defence.proofs and looks > 1
     assert defence.proofs[0] == known(MENACED).proofs[0]
+
+
+def test_what_has_won_after_one_move_is_tried_first_after_another() -> None:
+    defence = known(MENACED)
+    alone = together = 0
+    for cell in candidates(MENACED)[::10]:
+        after = MENACED.copy()
+        after.play(cell)
+        fresh, taught = Budget(nodes=5000), Budget(nodes=5000)
+        with suppress(BudgetSpent):
+            prove(after, fresh, threes=True)
+        defence.look_after(cell, taught)
+        alone, together = alone + fresh.used, together + taught.used
+    assert together < 0.8 * alone
+
+
+def test_the_moves_of_a_proof_are_told_with_the_stones_they_were_played_with() -> None:
+    proof = Prover(MENACED, BLACK, threes=True).prove(Budget())
+    assert proof is not None and proof.replies
+    stones = sum(1 << cell for cell in (84, 99, 69, 85))
+    told = list(winning_moves(proof, stones))
+    assert told[0] == (stones, proof.move)
+    for after in proof.replies.values():
+        assert (stones | 1 << proof.move, after.move) in told
+    assert all(held & stones == stones and not held >> move & 1 for held, move in told)
 
 
 @pytest.mark.parametrize(

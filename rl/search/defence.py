@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from env import Board
 from rl.search.budget import Budget, BudgetSpent
-from rl.search.forced_wins import Proof, Prover, Win, main_line
+from rl.search.forced_wins import Proof, Prover, Win, main_line, winning_moves
 from rl.search.fours import ANYWHERE
 
 
@@ -24,6 +26,7 @@ class Defence:
         self._board = board.copy()
         self._menacing = Prover(board, -board.to_move, threes=True)
         self._provers: dict[int, Prover] = {}
+        self._won: dict[int, set[int]] = {}  # the other side's stones as bits -> moves by which it has won with them
         self.proofs: list[set[int]] = []
         self.is_quiet = False
         self.losses: dict[int, Win] = {}
@@ -37,7 +40,7 @@ class Defence:
                 return
             self.is_quiet = proof is None
             if proof is not None:
-                self.proofs.append(cells_of(proof))
+                self._note(proof, self._board)
 
     def look_after(self, cell: int, budget: Budget) -> None:
         """Go on looking for what the other side wins by after a move."""
@@ -46,14 +49,20 @@ class Defence:
         if cell in self.losses or after.is_over:
             return
         if cell not in self._provers:
-            self._provers[cell] = Prover(after, after.to_move, threes=True)
+            self._provers[cell] = Prover(after, after.to_move, self._won, threes=True)
         try:
             proof = self._provers[cell].prove(budget)
         except BudgetSpent:
             return
         if proof is not None:
             self.losses[cell] = Win(tuple(main_line(after, proof)))
-            self.proofs.append(cells_of(proof))
+            self._note(proof, after)
+
+    def _note(self, proof: Proof, board: Board) -> None:
+        self.proofs.append(cells_of(proof))
+        stones = sum(1 << cell for cell in np.flatnonzero(board.cells == -self._board.to_move).tolist())
+        for held, move in winning_moves(proof, stones):
+            self._won.setdefault(held, set()).add(move)
 
     def hopeful(self, cells: Iterable[int]) -> set[int]:
         """Return those of `cells` that are not known to lose and lie in the way of most proofs; none if all lose.

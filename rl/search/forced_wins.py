@@ -13,7 +13,7 @@ from env import Board
 from rl.search.budget import Budget, BudgetSpent
 from rl.search.fours import ANYWHERE, FOREVER, FourSearch, Line
 from rl.search.threat_board import ThreatBoard
-from rl.search.threes import Position, ThreeSearch
+from rl.search.threes import NO_HINTS, Hints, Position, ThreeSearch
 
 FOURS_FIRST = 10_000  # nodes for the win by fours, before threes are tried too
 
@@ -72,12 +72,15 @@ def prove(board: Board, budget: Budget, *, threes: bool) -> Proof | None:
 
 
 class Prover:
-    """The search for a forced win of `colour`, as if it were to move; broken off, it can be gone on with."""
+    """The search for a forced win of `colour`, as if it were to move; broken off, it can be gone on with.
 
-    def __init__(self, board: Board, colour: int, *, threes: bool) -> None:
+    hints tell it what to try first: see `ThreeSearch`.
+    """
+
+    def __init__(self, board: Board, colour: int, hints: Hints = NO_HINTS, *, threes: bool) -> None:
         self._ground, self._colour = ThreatBoard(board), colour
-        self._fours = FourSearch(self._ground, colour)
-        self._stages = [ThreeSearch(self._ground, colour, self._fours, wide=wide) for wide in (False, True) if threes]
+        fours = self._fours = FourSearch(self._ground, colour)
+        self._stages = [ThreeSearch(self._ground, colour, fours, hints, wide=wide) for wide in (False, True) if threes]
 
     def prove(self, budget: Budget) -> Proof | None:
         """Return the proof, None if there is none or none can be found. Raises BudgetSpent."""
@@ -123,6 +126,22 @@ def main_line(board: Board, proof: Proof) -> Iterator[int]:
         move = cell if cell != ANYWHERE else int(np.argmax(board.legal_mask()))
         yield move
         board.play(move)
+
+
+def winning_moves(proof: Proof, stones: int) -> Iterator[tuple[int, int]]:
+    """Yield each position of a proof where the winner is to move: his stones as bits, and the move by which he wins.
+
+    stones  his stones before the first move
+    """
+    waiting, seen = [(stones, proof)], {(stones, id(proof))}
+    while waiting:
+        stones, proof = waiting.pop()
+        yield stones, proof.move
+        for after in proof.replies.values():
+            step = stones | 1 << proof.move, after
+            if (step[0], id(after)) not in seen:
+                seen.add((step[0], id(after)))
+                waiting.append(step)
 
 
 def _proof_of_line(line: Line) -> Proof:

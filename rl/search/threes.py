@@ -16,7 +16,7 @@ Source: Allis, van der Meulen, van den Herik, Proof-number search (1994); Allis,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 
 from env import BLACK, WHITE
 from rl.search.budget import Budget, BudgetSpent
@@ -26,7 +26,11 @@ from rl.search.threat_board import ThreatBoard
 NEVER = 1 << 40  # the number of what cannot be done
 FEW = 200  # nodes for one look for a win by fours
 AT_SIGHT = 2  # fours of the wins that are looked for in every new position; longer ones when it is opened
-LATE = 3  # the first proof number of a position after a four, 1 elsewhere; with 2 long proofs take a third more nodes
+NEW = 8  # the first proof number of a position ...
+LATE = 20  # ... after a four, which forces much and often gains nothing: with 16 short proofs take less, long ones more
+HINTED = 1  # ... where the attacker has won elsewhere with the same stones, and after the move by which he did
+Hints = Mapping[int, Set[int]]  # the attacker's stones as bits -> moves by which he won with them elsewhere
+NO_HINTS: Hints = {}
 Edge = tuple[int, ...]  # the stones from one position to the next: a reply, an attack, or a four with its answer
 
 
@@ -43,7 +47,7 @@ class Position:
 
     def __init__(self, attacking: bool, must: int | None = None) -> None:
         self.attacking, self.must = attacking, must
-        self.proof = self.disproof = 1
+        self.proof, self.disproof = NEW, 1
         self.line: Line | None = None
         self.edges: list[Edge] | None = None
         self.next: list[Position] = []
@@ -85,12 +89,15 @@ class Position:
 class ThreeSearch:
     """Looks for a win of one colour by threes and fours. The board is its own; BudgetSpent leaves it anyhow.
 
-    wide: whether every move that brings a line within two stones of five is tried as a threat, and not the threes
-    alone.
+    wide   whether every move that brings a line within two stones of five is tried as a threat, and not the threes
+           alone
+    hints  what is tried first; a win after one reply is often a win after another
     """
 
-    def __init__(self, board: ThreatBoard, colour: int, fours: FourSearch, *, wide: bool) -> None:
-        self._board, self._colour, self._fours = board, colour, fours
+    def __init__(
+        self, board: ThreatBoard, colour: int, fours: FourSearch, hints: Hints = NO_HINTS, *, wide: bool
+    ) -> None:
+        self._board, self._colour, self._fours, self._hints = board, colour, fours, hints
         self._wide = wide
         self._their_judged = board.judged and colour == WHITE
         self._seen: dict[int, Position] = {}
@@ -143,8 +150,14 @@ class ThreeSearch:
         position = self._seen.get(self._board.key)
         if position is None:
             position = self._seen[self._board.key] = Position(True, must)
+            if self._hinted():
+                position.proof = HINTED
             self._look_for_fours(position, AT_SIGHT)
         return position
+
+    def _hinted(self) -> Set[int]:
+        """Return the moves by which the attacker has won with these stones elsewhere."""
+        return self._hints.get(self._board.stones(self._colour), frozenset()) if self._hints else frozenset()
 
     def _look_for_fours(self, position: Position, most: int) -> None:
         position.line = self._fours.find(position.must, self._budget, FEW, most)
@@ -167,7 +180,7 @@ class ThreeSearch:
         if position.line is not None:
             return
         board, colour = self._board, self._colour
-        fours = board.fours(colour)
+        fours, hinted = board.fours(colour), self._hinted()
         position.edges = []
         if position.must is None:
             threats = board.closed_threes(colour) if self._wide else board.threes(colour)
@@ -179,8 +192,11 @@ class ThreeSearch:
                 continue
             if cell not in fours:
                 key = board.key_with(cell, colour)
+                after = self._seen.setdefault(key, Position(False))
+                if cell in hinted and after.edges is None and not after.settled:
+                    after.proof = HINTED
                 position.edges.append((cell,))
-                position.next.append(self._seen.setdefault(key, Position(False)))
+                position.next.append(after)
                 continue
             answer = self._fours.answer(cell, fours[cell])
             if answer is None or answer == ANYWHERE:
@@ -191,8 +207,8 @@ class ThreeSearch:
             if len(threats_back) < 2:
                 position.edges.append((cell, answer))
                 after = self._attack(min(threats_back, default=None))
-                if after.edges is None and not after.settled:
-                    after.proof = LATE  # a four forces much and often gains nothing: threes come first
+                if after.edges is None and not after.settled and cell not in hinted:
+                    after.proof = LATE
                 position.next.append(after)
             board.remove(answer, -colour)
             board.remove(cell, colour)

@@ -18,7 +18,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from typing import Any
 
 VALUE, BATCH = "value", "batch"
@@ -69,6 +69,7 @@ def serve(line: connection.Connection, prepare: Callable[[Any], Callable[[Any], 
 def surroundings() -> Iterator[None]:
     """What a process started here inherits: linear algebra on one thread, and SIGINT held back for good."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
+    resource_tracker.ensure_running()  # the first process would start it, and that lets SIGINT through again
     held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     os.environ.update(ONE_THREAD)
     try:

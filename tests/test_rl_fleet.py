@@ -290,6 +290,21 @@ def test_workers_do_not_hear_ctrl_c_and_do_not_outlive_their_owner(tmp_path: Pat
             assert not any(alive(pid) for pid in workers)
 
 
+def test_the_first_worker_too_is_deaf_from_its_beginning(tmp_path: Path) -> None:
+    """Where multiprocessing has started nothing yet: Ctrl-C might come before `serve`, while the worker imports."""
+    script = tmp_path / "mask.py"
+    script.write_text(
+        "import signal\nfrom multiprocessing import resource_tracker\nfrom rl.fleet_worker import surroundings\n"
+        "with surroundings():\n    resource_tracker.ensure_running()\n"  # as the start of a process does
+        "    print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))\n"
+        "print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script], env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("True\nFalse\n", "")
+
+
 def alive(pid: int) -> bool:
     """Whether a process is there and no zombie."""
     try:

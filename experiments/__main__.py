@@ -7,11 +7,13 @@ import argparse
 import io
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 from experiments.commands import COMMANDS
@@ -112,7 +114,7 @@ def _run(words: list[str]) -> int:
         )
         if each == name:
             check_packages(HOME)
-            module = import_module(command.module)
+            module = _imported(command.module)
             module.add_arguments(subparser)
             chosen = subparser
     if name not in COMMANDS:
@@ -128,6 +130,15 @@ def _run(words: list[str]) -> int:
         raise UserError(f"gomoku {name} takes no {option!r}; {did_you_mean(option, options)}")
     code: int = module.run(args)
     return code
+
+
+def _imported(name: str) -> ModuleType:
+    """Return the module. Ctrl-C is heard once it is there: to NumPy an import broken off is a broken installation."""
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return import_module(name)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
 def _prepare_output() -> None:

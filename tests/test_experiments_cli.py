@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import types
@@ -230,6 +231,18 @@ def test_letters_that_the_terminal_does_not_have_are_no_error(tmp_path: Path) ->
         run = os.environ | {"PYTHONIOENCODING": encoding}
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=run, capture_output=True, check=False)
         assert (done.returncode, done.stdout) == (0, said)
+
+
+def test_ctrl_c_while_a_command_is_imported_waits_until_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+
+    def interrupted(name: str) -> types.ModuleType:
+        os.kill(os.getpid(), signal.SIGINT)
+        done.append(name)
+        return importlib.import_module(name)
+
+    monkeypatch.setattr(cli, "import_module", interrupted)
+    assert cli.main(["info", "policy"]) == 130 and done == ["experiments.info"]
 
 
 def test_ctrl_c_is_130(planted: types.SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,5 @@
 """The lookahead: what it keeps move by move equals what is counted afresh, and what the rules' account says."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from rl.search.evaluation import Kind, line_findings
 from rl.search.line_codes import lines_of
 from rl.search.line_values import BLACK_WINS, COUNT, POINT, WHITE_WINS, WORTH, LineValues, line_worths
 from rl.search.lookahead import Lookahead
-from rl.search.minimax import WIN, candidates, promising, quiet, static, winning
+from rl.search.minimax import candidates, promising, static, winning
 from rl.search.rule_file import default_rules
 from rl.search.stretches import UNIT
 
@@ -143,32 +141,6 @@ def test_the_static_worth_is_the_account_but_for_twos_and_threes():
                     account += board.to_move * finding.colour * half * (finding.kind is Kind.OPEN_TWO)
             rounded = moves / 2 + 1e-6  # the centre, stone by stone
             assert abs(static(board, RULES, moves) - account) <= rounded
-
-
-@pytest.mark.parametrize("rule", list(Rule))
-def test_ceilings_are_never_below_what_two_moves_bring(rule):
-    rng = np.random.default_rng(5)
-    bounded = 0
-    for _ in range(15):
-        board = random_position(rng, rule, 14, SIZES[:2])
-        colour = board.to_move
-        look = Lookahead(board, VALUES[rule], RULES.worths(len(board.moves))["centre"])
-        if winning(board, colour) or winning(board, -colour) or not board.moves:
-            continue
-        moves = len(board.moves)
-        here = static(board, RULES, moves)
-        ceilings = look.ceilings(0, colour) or []
-        for cell in [cell for cell in look.candidates(0, colour) if ceilings and ceilings[cell] < math.inf][:1]:
-            bounded += 1
-            board.play(cell)
-            best = -WIN
-            for answer in candidates(board):
-                board.play(answer)
-                best = max(best, -quiet(board, 1, RULES, moves))
-                board.undo()
-            board.undo()
-            assert -best <= here + ceilings[cell]
-    assert bounded > 2
 
 
 def test_on_the_empty_board_every_cell_is_a_candidate_and_the_middle_comes_first():

@@ -7,12 +7,14 @@ from env import Board, Rule
 from env.coords import parse_cell
 from rl.search import transposition
 from rl.search.budget import Budget
+from rl.search.calm import Menace
+from rl.search.ceilings import ThreeMoves, TwoMoves
 from rl.search.lookahead import Lookahead
 from rl.search.minimax import DRAW, FOURS_AHEAD, WIN, candidates, later, minimax, quiet, winning
 from rl.search.rule_file import default_rules
-from rl.search.search import Search, _seen_from
+from rl.search.search import Search
 from rl.search.threat_board import ThreatBoard
-from rl.search.transposition import AT_LEAST, AT_MOST, EXACT, Found, Transpositions
+from rl.search.transposition import AT_LEAST, AT_MOST, EXACT, Found, Transpositions, seen_from
 
 RULES = default_rules()
 
@@ -95,7 +97,11 @@ def test_nothing_that_is_left_out_changes_the_worth_on_larger_boards(rule, monke
 
     wanted = worths(True)
     assert worths(False) == wanted
-    monkeypatch.setattr(Lookahead, "ceilings", lambda *_: None)
+    monkeypatch.setattr(TwoMoves, "hold", lambda *_: False)
+    assert worths(True) == wanted
+    monkeypatch.setattr(ThreeMoves, "hold", lambda *_: False)
+    assert worths(True) == wanted
+    monkeypatch.setattr(Menace, "end", lambda *_: None)
     assert worths(True) == wanted
     monkeypatch.setattr(Lookahead, "doublers", lambda *_: [])  # nor that of moves that lose to two ways to complete
     assert worths(True) == wanted
@@ -156,9 +162,9 @@ def test_only_what_was_found_at_the_same_depth_is_looked_up():
 
 
 def test_a_win_is_counted_from_the_position_where_it_is_looked_up():
-    assert _seen_from(WIN - 3, 2) == WIN - 1 and _seen_from(WIN - 3, -2) == WIN - 5
-    assert _seen_from(3 - WIN, 2) == 1 - WIN and _seen_from(3 - WIN, -2) == 5 - WIN
-    assert _seen_from(1234, 2) == 1234
+    assert seen_from(WIN - 3, 2) == WIN - 1 and seen_from(WIN - 3, -2) == WIN - 5
+    assert seen_from(3 - WIN, 2) == 1 - WIN and seen_from(3 - WIN, -2) == 5 - WIN
+    assert seen_from(1234, 2) == 1234
 
 
 def test_a_full_table_forgets_everything_and_the_worth_stays(monkeypatch):

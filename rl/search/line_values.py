@@ -31,6 +31,7 @@ Gains = NDArray[np.complex128]
 POINT = 100  # worths are whole hundredths of the account's points
 ANSWERED = 0.25  # won 24 to 26 of 30 games against the threat player at 0.2 s; 1.0 won 21 or 22
 TAKEN = 2.0**50
+LEAST = -TAKEN / 2  # the gains of empty cells are more
 # A tally's parts: the worth, and how many cells complete a win or make a four.
 WORTH, BLACK_WINS, WHITE_WINS, BLACK_FOURS, WHITE_FOURS = 48, 36, 24, 12, 0
 COUNT = 2**12 - 1
@@ -56,7 +57,8 @@ def line_worths(worths: Mapping[str, float]) -> Worths:
     return (0, *(round(POINT * by_kind[kind]) for kind in Kind))
 
 
-Step = tuple["Line", Gains, int]  # where a stone leads, what that adds to the gains, what it adds to the tally
+# Where a stone leads, what that adds to the gains and to the tally, and the most it adds to a gain of its own colour's.
+Step = tuple["Line", Gains, int, float]
 
 
 class Line:
@@ -73,6 +75,10 @@ class Line:
     def __init__(self, code: int, gains: Gains, tally: int) -> None:
         self.code, self.gains, self.tally = code, gains, tally
         self.steps: list[Step | None] = [None] * (2 * len(gains))
+
+    def gains_of(self, colour: int) -> NDArray[np.float64]:
+        """Return the gains of one colour."""
+        return self.gains.real if colour == BLACK else self.gains.imag
 
 
 class LineValues:
@@ -98,7 +104,9 @@ class LineValues:
         if step is None:
             colour = WHITE if number & 1 else BLACK
             after = self.line(line.code + DIGITS[colour] * 3 ** (number >> 1), len(line.gains))
-            step = line.steps[number] = after, after.gains - line.gains, after.tally - line.tally
+            gains = after.gains - line.gains
+            own = gains.real if colour == BLACK else gains.imag
+            step = line.steps[number] = after, gains, after.tally - line.tally, float(own.max())
         return step
 
     def tidy(self) -> None:

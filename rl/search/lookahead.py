@@ -7,6 +7,8 @@ them, before any is played: a child is worth tally + gain.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,13 +16,12 @@ from env import BLACK, EMPTY, WHITE, Board, Rule
 from env.renju import forbidden_at
 from rl.search.account import centre_factor
 from rl.search.line_codes import LineCodes
-from rl.search.line_values import POINT, TAKEN, WORTH, Gains, Line, LineValues
+from rl.search.line_values import COUNT, COUNTS, LEAST, POINT, TAKEN, WORTH, Gains, Line, LineValues, Step
 from rl.search.minimax import SMALL
-from rl.search.places import apart, surroundings, together
+from rl.search.places import apart, surroundings
 from rl.search.stretches import FIVE, FOURS, NEAR_FOURS, THREES, UNIT
 
 EVERYWHERE = np.True_
-ANSWERS = 8  # how many are looked at for a ceiling
 NEAR_THE_END = 20  # empty cells; with fewer, renju's black may run out of legal ones
 
 
@@ -38,10 +39,10 @@ class Level:
 
     __slots__ = ("black", "cell", "gains", "key", "lines", "near", "tally", "views", "white")
 
-    def __init__(self, lines: tuple[tuple[int, ...], ...], cells: int) -> None:
+    def __init__(self, slices: list[slice], cells: int) -> None:
         self.gains: Gains = np.zeros(cells, dtype=np.complex128)
         self.black, self.white = self.gains.real, self.gains.imag
-        self.views = [self.gains[line[0] : line[-1] + 1 : line[1] - line[0] if len(line) > 1 else 1] for line in lines]
+        self.views = [self.gains[cells] for cells in slices]
         self.lines: list[Line] = []
         self.tally = self.key = 0
         self.near: NDArray[np.bool_] = np.zeros(cells, dtype=np.bool_)
@@ -62,11 +63,13 @@ class Lookahead:
         self.values = values
         self.cells = board.height * board.width
         self.lines = codes.lines
-        self._settings = board.height, board.width
+        self.slices = [slice(x[0], x[-1] + 1, x[1] - x[0] if len(x) > 1 else 1) for x in codes.lines]
+        self.in_lines = np.concatenate(codes.lines)
+        self.starts = np.cumsum([0, *(len(line) for line in codes.lines[:-1])])
         self._through = [[(line, 2 * codes.lines[line].index(cell)) for line, _ in pairs]
                          for cell, pairs in enumerate(codes.through)]  # fmt: skip
-        self._apart = apart(board.height, board.width, board.win_length)
-        self._together = together(board.height, board.width, board.win_length)
+        self.apart = apart(board.height, board.width, board.win_length)
+        self.met = ~self.apart
         self._around = list(surroundings(board.height, board.width))
         self._stones = board.cells.copy()
         self.renju = board.rule is Rule.RENJU
@@ -78,7 +81,7 @@ class Lookahead:
         self._centre = {colour: [colour * each << WORTH for each in worth] for colour in (BLACK, WHITE)}
         self._bits = {BLACK: [1 << c for c in range(self.cells)]}
         self._bits[WHITE] = [bit << self.cells for bit in self._bits[BLACK]]
-        self.levels = [Level(self.lines, self.cells)]
+        self.levels = [Level(self.slices, self.cells)]
         self._lay_out(codes, np.array(worth) * UNIT, region)
 
     def _lay_out(self, codes: LineCodes, centre: NDArray[np.int64], region: NDArray[np.bool_] | None) -> None:
@@ -104,7 +107,7 @@ class Lookahead:
         """Write level k + 1: level k with a stone of `colour` on an empty cell."""
         levels = self.levels
         if k + 1 == len(levels):
-            levels.append(Level(self.lines, self.cells))
+            levels.append(Level(self.slices, self.cells))
         here, there = levels[k], levels[k + 1]
         there.gains[...] = here.gains
         lines = there.lines = here.lines.copy()
@@ -113,7 +116,7 @@ class Lookahead:
         odd = 0 if colour == BLACK else 1
         for number, slot in self._through[cell]:
             line = lines[number]
-            lines[number], gains, tallied = line.steps[slot + odd] or self.values.step(line, slot + odd)
+            lines[number], gains, tallied, _ = line.steps[slot + odd] or self.values.step(line, slot + odd)
             view = views[number]
             add(view, gains, view)
             tally += tallied
@@ -134,11 +137,11 @@ class Lookahead:
         promising: only those that make more than one simple four, as `quiet` of rl/search/minimax.py asks.
         """
         gains = self.levels[k].black if colour == BLACK else self.levels[k].white
-        flags = gains.astype(np.int64) % UNIT
-        right = flags % THREES > 0
+        flags = gains.astype(np.int64) & UNIT - 1
+        right = flags & THREES - 1 > 0
         if promising:
             right &= flags >= 2 * NEAR_FOURS
-        cells = (right & (gains > -TAKEN / 2)).nonzero()[0]
+        cells = (right & (gains > LEAST)).nonzero()[0]
         if len(cells) > 1:
             cells = cells[(-gains[cells]).argsort(kind="stable")]
         return self.legal(k, colour, cells.tolist())
@@ -148,24 +151,42 @@ class Lookahead:
         if self.renju and colour == BLACK:
             return []
         gains = self.levels[k].black if colour == BLACK else self.levels[k].white
-        cells: list[int] = (gains.astype(np.int64) % THREES >= 2 * FOURS).nonzero()[0].tolist()
+        cells: list[int] = (gains.astype(np.int64) & THREES - 1 >= 2 * FOURS).nonzero()[0].tolist()
         return cells
 
     def answers(self, k: int, colour: int, moves: list[int]) -> list[int]:
         """Return those of `moves` after which the other side may not complete a line three moves later.
 
-        Where it has doublers, every move that makes no four, nor lies where it may matter to all of them, loses so
-        soon, and none loses sooner: the others are at least as good. If there are no others, one move of all.
+        Where it has doublers, every move that makes no four, nor takes the cell or one of the two to complete from each
+        of them, loses so soon, and none loses sooner: the others are at least as good. If there are no others, one move
+        of all.
         """
         doublers = self.doublers(k, -colour)
         if not doublers:
             return moves
-        matter = -1
+        matter = set(moves)
         for cell in doublers:
-            matter &= self._together[cell]
-        for cell in self.fours(k, colour):
-            matter |= 1 << cell
-        return [cell for cell in moves if matter >> cell & 1] or moves[:1]
+            completing = self.completing(k, cell, -colour)
+            matter.intersection_update((cell, *completing) if len(completing) == 2 else (cell,))
+        matter.update(self.fours(k, colour))
+        return [cell for cell in moves if cell in matter] or moves[:1]
+
+    def completing(self, k: int, cell: int, colour: int) -> list[int]:
+        """Return the cells that complete a win once `colour` has a stone on `cell`, where none does now."""
+        wins, _, _, _ = COUNTS[colour]
+        found: list[int] = []
+        for number, _, (after, _, _, _) in self.steps(k, cell, colour):
+            if after.tally >> wins & COUNT:
+                cells = self.lines[number]
+                found += [cells[place] for place in (after.gains_of(colour) >= FIVE / 2).nonzero()[0].tolist()]
+        return found
+
+    def steps(self, k: int, cell: int, colour: int) -> Iterator[tuple[int, Line, Step]]:
+        """Yield the lines through an empty cell: number, Line, and where a stone of `colour` leads."""
+        lines, odd, step = self.levels[k].lines, 0 if colour == BLACK else 1, self.values.step
+        for number, slot in self._through[cell]:
+            line = lines[number]
+            yield number, line, line.steps[slot + odd] or step(line, slot + odd)
 
     def candidates(self, k: int, colour: int) -> list[int]:
         """Return the legal cells near the stones, the most promising first; all legal cells if there is none near.
@@ -175,8 +196,18 @@ class Lookahead:
         level = self.levels[k]
         mine, theirs = (level.black, level.white) if colour == BLACK else (level.white, level.black)
         cells = self._near(k, colour)
-        ordered: list[int] = cells[(mine.take(cells) + 0.5 * theirs.take(cells)).argsort()[::-1]].tolist()
+        ordered: list[int] = cells[(-0.5 * theirs.take(cells) - mine.take(cells)).argsort(kind="stable")].tolist()
         return ordered
+
+    def near_count(self, k: int) -> int:
+        """Return how many empty cells are near the stones."""
+        level = self.levels[k]
+        return int(np.count_nonzero(level.near & (level.black > LEAST)))
+
+    def gain(self, k: int, colour: int, cell: int) -> int:
+        """Return the packed gain of a stone of `colour`."""
+        level = self.levels[k]
+        return int((level.black if colour == BLACK else level.white).item(cell))
 
     def by_gain(self, k: int, colour: int) -> list[tuple[int, int]]:
         """Return the candidates with their gains in hundredths, the largest first."""
@@ -196,11 +227,11 @@ class Lookahead:
         if not level.near[cell] or (judged and self.forbidden(k, cell)):
             gains = np.where(level.near, gains, -TAKEN)
             cell = int(gains.argmax())
-            while judged and gains[cell] > -TAKEN / 2 and self.forbidden(k, cell):
+            while judged and gains[cell] > LEAST and self.forbidden(k, cell):
                 gains[cell] = -TAKEN
                 cell = int(gains.argmax())
         gain = gains.item(cell)
-        return (cell, int(gain) // UNIT) if gain > -TAKEN / 2 else (-1, 0)
+        return (cell, int(gain) // UNIT) if gain > LEAST else (-1, 0)
 
     def legal(self, k: int, colour: int, cells: list[int]) -> list[int]:
         """Return those of some empty cells that `colour` may play."""
@@ -213,7 +244,7 @@ class Lookahead:
         level = self.levels[k]
         mine = level.black if colour == BLACK else level.white
         for near in (level.near, EVERYWHERE):
-            cells = (near & (mine > -TAKEN / 2)).nonzero()[0]
+            cells = (near & (mine > LEAST)).nonzero()[0]
             if self.renju and colour == BLACK:
                 flags = mine.take(cells).astype(np.int64) % NEAR_FOURS
                 suspect = cells[(flags % THREES >= 2 * FOURS) | (flags >= 2 * THREES)].tolist()
@@ -223,31 +254,6 @@ class Lookahead:
             if len(cells):
                 break
         return cells
-
-    def ceilings(self, k: int, colour: int) -> list[float] | None:
-        """Return what a quiet move of `colour` and the best answer elsewhere change at most, in hundredths, by cell.
-
-        Where nobody can win at once and `colour` has no promising four, a move that comes near no four, nor lies where
-        it could help one, gains no more than this two moves later: the answers looked at lie on no line with it, so
-        their gains are what they are now, and they make no four either. Infinite for other cells; None if for all.
-        """
-        level = self.levels[k]
-        mine, theirs = (level.black, level.white) if colour == BLACK else (level.white, level.black)
-        flags = mine.astype(np.int64) % UNIT
-        quiet = flags == 0
-        for four in (flags % THREES > 0).nonzero()[0].tolist():  # also where it is forbidden as yet
-            if flags[four] >= 2 * NEAR_FOURS:
-                return None
-            quiet &= self._apart[four]
-        made = theirs.astype(np.int64) % NEAR_FOURS
-        answers = np.where(level.near & (made % THREES == 0) & (made < 2 * THREES), theirs, -TAKEN)
-        loss = np.full(self.cells, -np.inf)
-        for answer in answers.argsort()[-ANSWERS:].tolist():  # the best last, where it overwrites the others
-            gain = answers.item(answer)
-            if gain > -TAKEN / 2:
-                np.copyto(loss, gain // UNIT, where=self._apart[answer])
-        ceilings: list[float] = np.where(quiet, mine // UNIT - loss, np.inf).tolist()
-        return ceilings
 
     def forbidden(self, k: int, cell: int) -> bool:
         """Whether renju forbids an empty cell to black. Most cells are let go by what a stone there makes."""
@@ -277,5 +283,5 @@ class Lookahead:
             return True
         if not (self.renju and colour == BLACK) or self.empty - k > NEAR_THE_END:
             return False
-        empty = (self.levels[k].black > -TAKEN / 2).nonzero()[0].tolist()
+        empty = (self.levels[k].black > LEAST).nonzero()[0].tolist()
         return all(self.forbidden(k, cell) for cell in empty)

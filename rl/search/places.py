@@ -1,4 +1,4 @@
-"""Which cells of a board have to do with each other: near ones, those of one line, those that one win may hold."""
+"""Which cells of a board have to do with each other: near ones, and those of one line."""
 
 from __future__ import annotations
 
@@ -24,17 +24,4 @@ def apart(height: int, width: int, win_length: int) -> NDArray[np.bool_]:
     found = ~np.eye(height * width, dtype=np.bool_)
     for line in lines_of(height, width, win_length):
         found[np.ix_(line, line)] = False
-    return found
-
-
-@cache
-def together(height: int, width: int, win_length: int) -> list[int]:
-    """Return, for each cell, the cells that may be part of a win together with it, itself included, as bits."""
-    found = [1 << cell for cell in range(height * width)]
-    for line in lines_of(height, width, win_length):
-        for start in range(len(line) - win_length + 1):
-            cells = line[start : start + win_length]
-            bits = sum(1 << cell for cell in cells)
-            for cell in cells:
-                found[cell] |= bits
     return found

@@ -8,14 +8,14 @@ What it leaves out cannot change the worth:
 - With a win on the next move, or against two, the rest is known. Against one, the only move is to stop it. So it is one
   move earlier: with a move that leaves two cells to complete, and against such moves of the other side's.
 - One move before the end of the depth nothing is played unless fours are in the air: the gains of all cells are known,
-  and the largest is the answer.
-- Two moves before it, a quiet move is dropped if an answer elsewhere on the board is good enough already.
+  and the largest is the answer. Nor if a move that gains enough leaves no four worth playing out.
+- Two and three moves before it, a quiet move is dropped if an answer elsewhere on the board is good enough already.
 - A position met before at the same depth is looked up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +24,13 @@ from numpy.typing import NDArray
 from env import Board, IllegalMoveError
 from rl.search.account import EvaluationRules
 from rl.search.budget import Budget, BudgetSpent
+from rl.search.calm import Menace, most_when_stopped
+from rl.search.ceilings import ThreeMoves, TwoMoves
 from rl.search.line_values import COUNT, COUNTS, WORTH, line_worths, lines_met
 from rl.search.lookahead import Lookahead
 from rl.search.minimax import DECIDED, DRAW, FOURS_AHEAD, WIN
-from rl.search.transposition import AT_LEAST, AT_MOST, EXACT, Found, Transpositions
+from rl.search.ordering import in_order
+from rl.search.transposition import AT_LEAST, AT_MOST, EXACT, Found, Transpositions, seen_from
 
 DEEPEST = 60
 
@@ -144,11 +147,14 @@ class Search:
             return WIN - (k + 1)
         if look.no_legal_move(k, colour):
             return DRAW
-        moves: list[int] | None = None
+        here = colour * (tally >> WORTH)
+        moves: Iterable[int] = ()
         if tally >> threats & COUNT:
-            moves = look.winning(k, -colour)
-            if len(moves) > 1 or not look.legal(k, colour, moves):
+            moves = stops = look.winning(k, -colour)
+            if len(stops) > 1 or not look.legal(k, colour, stops):
                 return -(WIN - (k + 2))
+            if depth == 1 and (most := most_when_stopped(look, k, colour, stops[0])) <= alpha:
+                return most
         elif k == 0 and self.barred:
             pass  # not every move may be tried
         elif tally >> own & COUNT and (doublers := look.doublers(k, colour)):
@@ -159,26 +165,27 @@ class Search:
 
         key = look.levels[k].key
         known = self._table.get(key) if self._remember else None
-        if known is not None and known.depth == depth and beta - alpha == 1:
-            worth = _seen_from(known.worth, -k)
-            if known.bound == EXACT or (worth >= beta if known.bound == AT_LEAST else worth <= alpha):
-                return worth
-        if moves is None:
-            moves = self._moves(k, colour, tally >> others & COUNT > 0)
-            if known is not None and moves[0] != known.cell and known.cell in moves:
-                moves = [known.cell, *(cell for cell in moves if cell != known.cell)]
+        if known is not None and beta - alpha == 1 and (worth := known.settles(depth, k, alpha, beta)) is not None:
+            return worth
+        if not moves:
+            self.scored += look.near_count(k)
+            first, barred = -1 if known is None else known.cell, self.barred if k == 0 else ()
+            threatened = tally >> others & COUNT > 0
+            moves = in_order(look, k, colour, first, threatened=threatened, barred=barred, width=self._width)
 
-        best, choice, lower, is_first = -2 * WIN, moves[0], alpha, True
-        here, ceilings = colour * (tally >> WORTH), None
-        if depth == 2 and not tally >> threats & COUNT and not look.near_the_end(k):
-            ceilings = look.ceilings(k, colour)
+        best, choice, lower = -2 * WIN, -1, alpha
+        ceilings: TwoMoves | ThreeMoves | None = None
+        bounded = 2 <= depth <= 3 and not tally >> threats & COUNT and not look.near_the_end(k + 1)
         for cell in moves:
-            if ceilings is not None and here + ceilings[cell] <= lower:
-                best = max(best, here + int(ceilings[cell]))
-                continue
+            if bounded and choice >= 0:
+                ceilings = ceilings or (TwoMoves if depth == 2 else ThreeMoves)(look, k, colour)
+                bounded = ceilings.are_known
+                if bounded and ceilings.hold(cell, lower - here):
+                    best = max(best, lower)
+                    continue
             look.play(k, cell, colour)
-            if is_first:
-                is_first = False
+            if choice < 0:
+                choice = cell
                 worth = -self._worth(k + 1, -colour, depth - 1, -beta, -lower)
             else:
                 worth = -self._worth(k + 1, -colour, depth - 1, -lower - 1, -lower)
@@ -193,58 +200,49 @@ class Search:
                         break
         if self._remember:
             bound = AT_LEAST if best >= beta else AT_MOST if best <= alpha else EXACT
-            self._table.keep(key, Found(depth, bound, _seen_from(best, k), choice))
+            self._table.keep(key, Found(depth, bound, seen_from(best, k), choice))
         return best
-
-    def _moves(self, k: int, colour: int, threatened: bool) -> list[int]:
-        """Return the moves of `colour` that are tried at level k, the most promising first."""
-        moves = self.look.candidates(k, colour)
-        self.scored += len(moves)
-        if self.barred and k == 0:
-            moves = [cell for cell in moves if cell not in self.barred] or moves
-        if threatened:
-            moves = self.look.answers(k, colour, moves)
-        return moves[: self._width]
 
     def _last(self, k: int, colour: int, alpha: int, beta: int) -> int:
         """Return the worth one move before the end of the depth, where nobody can win at once: see `_worth`.
 
-        A move of `colour` makes no new fours for the opponent. So unless one of them can make a four, its worth is its
-        gain; and if only the opponent can, no more than that.
+        A move of `colour` makes the opponent no new fours. So unless one of them is promising, the worth of a move that
+        makes no four itself is its gain; and otherwise no more than that.
         """
         look = self.look
         level = look.levels[k]
         here = colour * (level.tally >> WORTH)
         _, _, own, others = COUNTS[colour]
-        i_can, they_can = level.tally >> own & COUNT, level.tally >> others & COUNT
-        self.scored += int(np.count_nonzero(level.near)) - (look.cells - look.empty + k)
+        self.scored += look.near_count(k)
         best, lower = -2 * WIN, alpha
-        last = look.near_the_end(k)  # nothing is read off
-        if last:
-            tries = look.candidates(k, colour)
-        elif i_can:
-            tries = [cell for cell in look.fours(k, colour) if level.near[cell]]
+        rest: dict[int, int] = {}
+        if look.near_the_end(k):  # nothing is read off
+            order = look.candidates(k, colour)
         else:
-            tries = []
-            cell, gain = look.best_gain(k, colour)
-            if cell >= 0 and (not they_can or here + gain <= alpha):
-                self._lines[k] = (cell,)
-                return here + gain
-        for cell in tries:
-            best = max(best, self._try(k, cell, colour, lower, beta))
-            lower = max(lower, best)
-            if best >= beta:
-                return best
-        rest = {} if last else dict(look.by_gain(k, colour))
-        for cell in look.answers(k, colour, [*rest]) if they_can else rest:
-            worth = here + rest[cell]
-            if worth <= best:
-                break
-            if cell in tries:
-                continue
-            if not they_can or worth <= lower:  # the best of the rest, or a bound for them all
-                self._lines[k] = (cell,)
-                return worth
+            menace = Menace(look, k, -colour) if level.tally >> others & COUNT else None
+            i_can, they_can = level.tally >> own & COUNT, menace is not None and bool(menace.cells)
+            if not i_can:
+                cell, gain = look.best_gain(k, colour)
+                if cell >= 0 and (not they_can or here + gain <= alpha):
+                    self._lines[k] = (cell,)
+                    return here + gain
+            if menace and they_can and (found := menace.end(beta - here)):
+                self._lines[k] = found[:1]
+                return here + found[1]
+            fours = [cell for cell in look.fours(k, colour) if level.near[cell]] if i_can else []
+            rest = {cell: gain for cell, gain in look.by_gain(k, colour) if cell not in fours}
+            order = look.answers(k, colour, [*rest]) if they_can else [*rest]
+            most = here + rest[order[0]] if order else -2 * WIN
+            if order and (not they_can or most <= alpha):  # the best of the rest, or a bound for them all
+                self._lines[k] = (order[0],)
+                if most >= beta:
+                    return most
+                best, lower, order = most, max(alpha, most), fours
+            else:
+                order = order[:1] + fours + order[1:] if most >= beta else fours + order
+        for cell in order:
+            if cell in rest and here + rest[cell] <= lower:  # no better, nor are those after it
+                return max(best, here + rest[cell])
             best = max(best, self._try(k, cell, colour, lower, beta))
             lower = max(lower, best)
             if best >= beta:
@@ -274,6 +272,8 @@ class Search:
             must = look.winning(k, -colour)
             if len(must) > 1 or not look.legal(k, colour, must):
                 return -(WIN - (k + 2))
+            if (most := most_when_stopped(look, k, colour, must[0])) <= alpha:
+                return most
             look.play(k, must[0], colour)
             worth = -self._quiet(k + 1, -colour, -beta, -alpha, fours)
             self._lines[k] = must[0], *self._lines[k + 1]
@@ -293,8 +293,3 @@ class Search:
                 if best >= beta:
                     break
         return best
-
-
-def _seen_from(worth: int, moves: int) -> int:
-    """Return a win or loss counted from `moves` later (earlier, if negative) than it was; other worths unchanged."""
-    return worth + moves if worth > DECIDED else worth - moves if worth < -DECIDED else worth

@@ -86,7 +86,9 @@ class Stretches:
         """Return the stretch."""
         key = 1 << length | stones
         if key not in self._known:
-            self._known[key] = self._made(length, stones)
+            made = self._known[key] = self._made(length, stones)
+            mirrored = made._replace(own=made.own[::-1].copy(), cut=made.cut[::-1].copy())
+            self._known[1 << length | _mirrored(length, stones)] = mirrored
         return self._known[key]
 
     def worth(self, length: int, stones: int) -> int:
@@ -120,8 +122,7 @@ class Stretches:
         worth = self._worth.get(key)
         if worth is None:
             worth = self._worth[key] = sum(self._worths[kind] for kind in self.kinds(length, stones))
-            mirrored = int(f"{stones:0{length}b}"[::-1], 2)
-            self._worth[1 << length | mirrored] = worth
+            self._worth[1 << length | _mirrored(length, stones)] = worth
         return worth
 
     def kinds(self, length: int, stones: int) -> list[Kind]:
@@ -243,6 +244,11 @@ class Stretches:
             (stones & window << start).bit_count() >= self._win_length - 3
             for start in range(max(0, cell - self._win_length + 1), min(cell, length - self._win_length) + 1)
         )
+
+
+def _mirrored(length: int, stones: int) -> int:
+    """Return the stones as they stand read from the other end."""
+    return int(f"{stones:0{length}b}"[::-1], 2)
 
 
 def _is_unbroken(stones: int) -> bool:

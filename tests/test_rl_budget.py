@@ -74,3 +74,22 @@ def test_no_garbage_is_looked_for_while_undisturbed():
         assert not gc.isenabled()  # whoever had turned it off still wants it off
     finally:
         gc.enable()
+
+
+def test_no_look_through_everything_comes_between_a_search_and_its_answer():
+    looked = []
+
+    def note(phase, info):
+        looked.append(info["generation"])
+
+    kept = [[] for _ in range(len(gc.get_objects()))]  # so much that is new makes a look through everything due
+    for _ in range(gc.get_threshold()[2] + 2):
+        gc.collect(1)
+    gc.callbacks.append(note)
+    try:
+        with undisturbed():
+            kept += [[] for _ in range(10_000)]
+        answer = [[] for _ in range(100)]
+    finally:
+        gc.callbacks.remove(note)
+    assert set(looked) == {0} and len(answer) == 100

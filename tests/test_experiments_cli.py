@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import types
 from pathlib import Path
 
@@ -237,7 +238,7 @@ def test_ctrl_c_while_a_command_is_imported_waits_until_it_is(monkeypatch: pytes
     done = []
 
     def interrupted(name: str) -> types.ModuleType:
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)  # not to a thread of another test
         done.append(name)
         return importlib.import_module(name)
 

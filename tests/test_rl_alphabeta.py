@@ -16,7 +16,7 @@ from rl.agents.alphabeta import DEFAULT, SLOW, AlphaBetaAgent, Settings, phase
 from rl.search import insights as insights_module
 from rl.search.budget import Budget
 from rl.search.forced_wins import forced_win
-from rl.search.insights import WIDTH, insights, threes_share, urgent
+from rl.search.insights import WIDTH, insights, patience, threes_share, urgent
 from rl.search.minimax import DECIDED, WIN, winning
 from rl.search.rule_file import DEFAULT as DEFAULT_RULES
 from rl.search.rule_file import default_rules
@@ -142,6 +142,25 @@ def test_the_longer_the_time_the_more_of_it_goes_to_proofs():
     shares = [threes_share(seconds) for seconds in (0, 0.2, 1, 1.8, 60)]
     assert shares == sorted(shares) and shares[0] == threes_share(math.inf) == 0.2 and shares[-1] == 0.6
     assert 1.8 * threes_share(1.8) > 1
+
+
+def test_the_shorter_the_time_the_less_of_it_goes_to_the_other_sides_threats():
+    assert 0 < patience(0.1) < patience(0.2) < 0.2 < patience(0.4) < 1
+    assert patience(0.5) == patience(60) == patience(math.inf) == 1
+
+
+def test_looks_at_what_the_other_side_threatens_get_their_shares(monkeypatch):
+    given = []
+    with_share = insights_module._with_share
+
+    def note(budget, share, *rest):
+        given.append(share)
+        return with_share(budget, share, *rest)
+
+    monkeypatch.setattr(insights_module, "_with_share", note)
+    monkeypatch.setattr(insights_module, "patience", lambda seconds: 0.5)
+    list(insights(Board.from_moves([84, 140, 99, 94, 69, 114, 85]), default_rules(), Budget(), 1))
+    assert given[2] == 0.075 and given.count(0.1) > 2
 
 
 def test_proofs_without_a_clock_end_too(monkeypatch):

@@ -60,14 +60,15 @@ def insights(
         """Look again at what the other side threatens, before or after this move; return whether it is barred now."""
         known = len(defence.proofs)
         if known or (defence.is_quiet and board.rule is Rule.RENJU):  # where a stone may forbid black his own stop
-            _with_share(budget, DEFENCE_SHARE, MOST_TESTING, partial(defence.look_after, cell))
+            share = DEFENCE_SHARE * patience(budget.remaining)
+            _with_share(budget, share, MOST_TESTING, partial(defence.look_after, cell))
         else:
-            _with_share(budget, MENACE_SHARE, MOST_TESTING, defence.look)
+            _with_share(budget, MENACE_SHARE * patience(budget.remaining), MOST_TESTING, defence.look)
         if len(defence.proofs) > known:
             search.confine(defence.hopeful(everything))
         return cell in search.barred
 
-    _with_share(budget, MENACE_SHARE, MOST_TESTING, defence.look)
+    _with_share(budget, MENACE_SHARE * patience(budget.remaining), MOST_TESTING, defence.look)
     if defence.proofs:
         search.confine(defence.hopeful(everything))
     for insight in search.deepen(depth, loses):
@@ -100,6 +101,15 @@ def threes_share(seconds: float) -> float:
     that is not by fours alone, 41 were solved in 0.3 s of processor time, 45 in 1 s, 46 in 1.6 s.
     """
     return THREES_SHARE if seconds == math.inf else min(MOST_SHARE, THREES_SHARE + MORE_A_SECOND * seconds)
+
+
+def patience(seconds: float) -> float:
+    """Return which part of their shares looks at what the other side threatens get: all of it with half a second left.
+
+    With less they find little, and alpha-beta's depth is worth more: by 0.2 s a move, of processor time, it won 28.5
+    points in 48 games against itself with all of every share; by 0.1 s and without any look, 84.5 in 140.
+    """
+    return min(1.0, 4 * seconds**2)
 
 
 def urgent(board: Board) -> int | None:

@@ -12,9 +12,9 @@ from rl.search.budget import Budget, BudgetSpent
 from rl.search.defence import Defence
 from rl.search.forced_wins import Prover, Win, forced_win, prove, winning_moves
 from rl.search.insights import insights
-from rl.search.minimax import DECIDED, candidates
+from rl.search.minimax import DECIDED, WIN, candidates
 from rl.search.rule_file import default_rules
-from rl.search.search import Search
+from rl.search.search import Insight, Search
 
 MENACED = Board.from_moves([84, 140, 99, 94, 69, 114, 85])  # black will win by threes and fours; white is to move
 
@@ -125,7 +125,8 @@ def test_a_move_barred_as_the_budget_ends_does_not_have_the_last_word() -> None:
     budget, found, barred = Budget(nodes=10_000), [], []
     search = Search(Board.from_moves([112, 113, 97]), default_rules(), budget)
 
-    def refuted(cell: int) -> bool:
+    def again(now: Insight) -> bool:
+        cell = now.line[0]
         if not found or cell != found[-1].line[0] or barred:
             return False
         barred.append(cell)
@@ -133,6 +134,33 @@ def test_a_move_barred_as_the_budget_ends_does_not_have_the_last_word() -> None:
         budget.limit = budget.used
         return True
 
-    for insight in search.deepen(refuted=refuted):
-        found.append(insight)  # one by one: `refuted` looks at the last
+    for insight in search.deepen(again=again):
+        found.append(insight)  # one by one: `again` looks at the last
     assert barred and found[-2].line[0] == barred[0] != found[-1].line[0]
+
+
+DRAWN = Board.from_moves([1, 0, 8, 10, 3, 16, 9, 13, 22, 7, 24, 4, 5, 18], 5, 5, 4)  # by three of its eleven moves
+
+
+def holds(cell: int) -> bool:
+    after = DRAWN.copy()
+    after.play(cell)
+    *_, last = Search(after, default_rules(), Budget()).deepen()
+    return last.worth < DECIDED
+
+
+@pytest.mark.parametrize("width", [1, 3, 12, None])
+@pytest.mark.parametrize("nodes", [300, 30_000])
+def test_a_game_is_given_up_only_when_every_move_has_lost(width: int | None, nodes: int) -> None:
+    """No hopeful move holds; those which do are barred, as they lie in the way of no proof, or are not promising."""
+    holding = {cell for cell in candidates(DRAWN) if holds(cell)}
+    defence = known(DRAWN)
+    assert len(holding) == 3 and defence.proofs and not holding & defence.hopeful(candidates(DRAWN))
+    *_, last = insights(DRAWN, default_rules(), Budget(nodes=nodes), width=width)
+    assert last.worth > -DECIDED and last.line[0] in holding
+
+
+def test_where_all_moves_lose_what_holds_out_longest_is_played() -> None:
+    board = Board.from_moves([parse_cell(name, 15, 15) for name in ("h8", "a1", "i8", "a15", "j8", "o15", "k8")])
+    *_, last = insights(board, default_rules(), Budget(nodes=2000))
+    assert last.worth == 2 - WIN and last.line[0] in cells("g8 l8")

@@ -55,30 +55,42 @@ def insights(
 
     defence = Defence(board)
     everything = search.look.candidates(0, board.to_move)
+    beaten: set[int] = set()  # first moves that alpha-beta has seen lose ...
+    ends: list[Insight] = []  # ... and how the best of them do
 
-    def loses(cell: int) -> bool:
-        """Look again at what the other side threatens, before or after this move; return whether it is barred now."""
-        known = len(defence.proofs)
+    def narrow() -> bool:
+        """Keep to the moves that may hold; return whether there are any."""
+        hopeful = defence.hopeful(cell for cell in everything if cell not in beaten)
+        search.confine(hopeful)
+        return bool(hopeful)
+
+    def again(found: Insight) -> bool:
+        """Look again at what the other side threatens, before or after this move; return whether others are tried now.
+
+        If all that were tried lose, those are which were barred or not among the most promising.
+        """
+        if found.worth < -DECIDED:
+            beaten.update(search.tried())
+            ends.append(found)
+            return narrow()
+        cell, known = found.line[0], len(defence.proofs)
         if known or (defence.is_quiet and board.rule is Rule.RENJU):  # where a stone may forbid black his own stop
             share = DEFENCE_SHARE * patience(budget.remaining)
             _with_share(budget, share, MOST_TESTING, partial(defence.look_after, cell))
         else:
             _with_share(budget, MENACE_SHARE * patience(budget.remaining), MOST_TESTING, defence.look)
         if len(defence.proofs) > known:
-            search.confine(defence.hopeful(everything))
+            narrow()
         return cell in search.barred
 
     _with_share(budget, MENACE_SHARE * patience(budget.remaining), MOST_TESTING, defence.look)
     if defence.proofs:
-        search.confine(defence.hopeful(everything))
-    for insight in search.deepen(depth, loses):
-        losses = defence.losses
-        is_barred = insight.line[0] in search.barred
-        if losses and (is_barred or insight.worth < -DECIDED):  # all is lost: what holds out longest
-            cell, won = max(losses.items(), key=lambda pair: pair[1].plies)
-            if is_barred or won.plies + 1 > WIN + insight.worth:
-                insight = insight._replace(worth=won.plies + 1 - WIN, line=(cell, *won.moves))
-            yield insight
+        narrow()
+    for insight in search.deepen(depth, again):
+        if insight.worth < -DECIDED or insight.line[0] in search.barred:  # all is lost: what holds out longest
+            for cell, won in defence.losses.items():
+                ends.append(insight._replace(worth=won.plies + 1 - WIN, line=(cell, *won.moves)))
+            yield max(ends, key=lambda end: end.worth)
             return
         yield insight
 

@@ -75,12 +75,9 @@ class Search:
         values = lines_met(board.win_length, board.rule, line_worths(worths))
         values.tidy()
         self.look = Lookahead(board, values, worths["centre"], region)
-        self.scored = 0
-        self.budget = budget
+        self.budget, self.scored = budget, 0
         self.barred: set[int] = set()  # first moves that are not tried, unless no other is left
-        self._colour = board.to_move
-        self._width = width
-        self._remember = remember
+        self._colour, self._width, self._remember = board.to_move, width, remember
         self._table = Transpositions()
         self._lines: list[tuple[int, ...]] = [()] * (board.cells.size + 2)  # best play from each level on
 
@@ -91,44 +88,52 @@ class Search:
     def first_moves(self) -> list[int]:
         """Return the moves worth a thought, the most promising first: a win, else what stops one, else candidates.
 
-        Not empty: against a win that cannot be stopped, any legal move will do.
+        Not empty: against a win that cannot be stopped, any legal move will do, and a barred one if all are barred.
         """
-        wins = self.look.winning(0, self._colour)
-        if wins:
-            return wins
-        stops = self.look.legal(0, self._colour, self.look.winning(0, -self._colour))
-        return stops or self.look.candidates(0, self._colour)
+        look, colour = self.look, self._colour
+        urgent = look.winning(0, colour) or look.legal(0, colour, look.winning(0, -colour))
+        moves = look.candidates(0, colour)
+        return urgent or [cell for cell in moves if cell not in self.barred] or moves
 
     def confine(self, cells: set[int]) -> None:
         """Bar the first moves that are not among `cells`."""
         self.barred = {cell for cell in self.look.candidates(0, self._colour) if cell not in cells}
         self._lines[0] = ()  # what was best may be barred now
 
-    def deepen(self, most: int = DEEPEST, refuted: Callable[[int], bool] | None = None) -> Iterator[Insight]:
+    def tried(self) -> set[int]:
+        """Return the first moves than which the best is no worse: those looked at, and those that need not be."""
+        look, colour = self.look, self._colour
+        if look.winning(0, -colour):
+            return {*look.candidates(0, colour)}
+        moves = self.first_moves()
+        answers = look.answers(0, colour, moves)
+        return {*moves} - {*answers} | {*answers[: self._width]}
+
+    def deepen(self, most: int = DEEPEST, again: Callable[[Insight], bool] | None = None) -> Iterator[Insight]:
         """Search one move deep, then two, and so on; yield what each depth says once it is finished.
 
-        refuted is asked at each depth about the move that comes out best, and may bar moves; if it says yes, the depth
-        is searched again. Ends at the depth `most`, when the budget is spent, or when the game is decided; where the
-        last depth's move was barred since, the best of what was tried after it comes at the end.
+        again is asked at each depth about what comes out, unless it is a win, and may bar moves; if it says yes, the
+        depth is searched again. Ends at the depth `most`, when the budget is spent, or when the game is decided; where
+        the last depth's move was barred since, the best of what was tried after it comes at the end.
         """
         insight: Insight | None = None
         for depth in range(1, min(most, self.look.empty) + 1):
             try:
                 while True:
-                    worth = self.worth(depth)
-                    line = self._lines[0] or (self.first_moves()[0],)
-                    if refuted is None or abs(worth) > DECIDED or line[0] in self.barred or not refuted(line[0]):
+                    found = Insight(depth, self.worth(depth), self._best(), self.budget.used, self.scored)
+                    if again is None or found.worth > DECIDED or found.line[0] in self.barred or not again(found):
                         break
             except BudgetSpent:
                 if insight is not None and insight.line[0] in self.barred:
-                    line = self._lines[0] or tuple(cell for cell in self.first_moves() if cell not in self.barred)[:1]
-                    if line:
-                        yield insight._replace(line=line, nodes=self.budget.used, scored=self.scored)
+                    yield insight._replace(line=self._best(), nodes=self.budget.used, scored=self.scored)
                 return
-            insight = Insight(depth, worth, line, self.budget.used, self.scored)
-            yield insight
-            if abs(worth) > DECIDED:
+            yield (insight := found)
+            if abs(found.worth) > DECIDED:
                 return
+
+    def _best(self) -> tuple[int, ...]:
+        """Return the best line known at the root."""
+        return self._lines[0] or (self.first_moves()[0],)
 
     def worth(self, depth: int) -> int:
         """Return the worth to the side to move, `depth` moves ahead. Raises BudgetSpent."""

@@ -52,7 +52,7 @@ def test_ceilings_are_never_below_what_the_moves_bring(rule, ceilings, depth):
     """One answer after which the side that has moved gets no more is enough: the most promising are tried first."""
     rng = np.random.default_rng(depth)
     bounded = exact = 0
-    for board in positions(rng, rule, 40, (9, 9), (3, 20)):
+    for board in positions(rng, rule, 40, (9, 9) if depth == 2 else (7, 7), (3, 14)):
         if bounded == (30 if depth == 2 else 3):
             break
         moves, colour = len(board.moves), board.to_move
